@@ -1,0 +1,79 @@
+"""What a lease costs: the one sum that prices machine time, for the plan, the running total and the closing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from enum import Enum
+from typing import Any
+
+from lastro.units import Money
+
+_HOUR = Decimal(3600)
+
+
+class LeaseKind(str, Enum):
+    """How a machine is paid: a lot has one price for its whole term; hourly and spot by billed time."""
+
+    LOT = "lot"
+    HOURLY = "hourly"
+    SPOT = "spot"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """An offer taken, with its price copied at that moment. A price of None is unknown, never free.
+
+    `price` is for the whole term (lot) or for one hour (hourly, spot). Time is billed in started units of
+    `unit_seconds`, `minimum_seconds` at least.
+    """
+
+    offer: str
+    kind: LeaseKind
+    price: Money | None
+    unit_seconds: int = 1
+    minimum_seconds: int = 0
+    term_seconds: int | None = None
+    source: str = "declared"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "offer": self.offer,
+            "kind": self.kind.value,
+            "price": self.price.as_json() if self.price else None,
+            "unit_seconds": self.unit_seconds,
+            "minimum_seconds": self.minimum_seconds,
+            "term_seconds": self.term_seconds,
+            "source": self.source,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Lease:
+        """Read what `as_json` wrote."""
+        price = value["price"]
+        return cls(
+            offer=value["offer"],
+            kind=LeaseKind(value["kind"]),
+            price=Money.from_json(price) if price else None,
+            unit_seconds=value["unit_seconds"],
+            minimum_seconds=value["minimum_seconds"],
+            term_seconds=value["term_seconds"],
+            source=value["source"],
+        )
+
+
+def billed_seconds(lease: Lease, seconds: float) -> int:
+    """Return the time that is billed for `seconds` of use: started units, at least the minimum."""
+    used = max(Decimal(str(seconds)), Decimal(lease.minimum_seconds))
+    units = (used / lease.unit_seconds).to_integral_value(rounding=ROUND_CEILING)
+    return int(units) * lease.unit_seconds
+
+
+def cost(lease: Lease, seconds: float) -> Money | None:
+    """Return what `seconds` of this lease cost; None when its price is unknown. A lot costs its price."""
+    if lease.price is None:
+        return None
+    if lease.kind is LeaseKind.LOT:
+        return lease.price
+    return lease.price.times(Decimal(billed_seconds(lease, seconds)) / _HOUR)

@@ -1,0 +1,113 @@
+"""What a job tells its supervisor: `signals.jsonl` (one line per fact) and the heartbeat (the step now).
+
+The job never writes the journal: it signals, and the supervisor checks and records. One unbuffered
+append per line, so that what was signalled is in the kernel whatever happens to the job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from lastro import strictjson
+
+
+class Signal(str, Enum):
+    """Kinds of lines, with the keys that each carries beside `kind` and `mono` (seconds, this machine)."""
+
+    STARTED = "started"  # pid
+    RESTORED = "restored"  # step, folder (name), seconds
+    PASSED_OVER = "passed_over"  # folder (name), why
+    CHECKPOINT = "checkpoint"  # step, folder (name), bytes, seconds, why: due | asked | end
+    OUTPUT = "output"  # path (relative to outputs), bytes, sha256
+    READ = "read"  # rows, digest (each may be null)
+    STOP = "stop"  # rule, why, step, metric, value
+    EXCEPTION = "exception"  # failure ("Type: message"), step
+    FIRST_STEP = "first_step"  # step: the first one completed by this attempt
+    LEFT = "left"  # step: saved on request, leaving with code 85
+    FINISHED = "finished"  # step
+
+
+class LineWriter:
+    """Appends lines with one unbuffered write each, so that they survive a kill -9 of the writer."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+
+    def write(self, line: bytes) -> None:
+        """Append a line that ends with a newline; a short write is completed before returning."""
+        done = os.write(self._descriptor, line)
+        while done < len(line):
+            done += os.write(self._descriptor, line[done:])
+
+    def sync(self) -> None:
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+class SignalWriter:
+    """The job's side of `signals.jsonl`."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = LineWriter(path)
+
+    def send(self, kind: Signal, **facts: Any) -> None:
+        line = strictjson.dumps({"kind": kind.value, "mono": time.monotonic(), **facts})
+        self._lines.write(line.encode() + b"\n")
+
+
+class LineReader:
+    """Reads the complete lines that were appended since the last call; a torn last line waits."""
+
+    def __init__(self, path: Path, offset: int = 0) -> None:
+        self._path = path
+        self.offset = offset
+
+    def lines(self) -> list[bytes]:
+        """Return new complete lines without their newline; none when the file is not there yet."""
+        with contextlib.suppress(FileNotFoundError), self._path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size <= self.offset:
+                return []
+            file.seek(self.offset)
+            data = file.read()
+            whole = data.rfind(b"\n") + 1
+            self.offset += whole
+            return data[:whole].split(b"\n")[:-1]
+        return []
+
+
+_BEAT = 64
+
+
+@dataclass(frozen=True)
+class Beat:
+    """The step that a job has completed last, and when (monotonic seconds of its machine)."""
+
+    step: int
+    mono: float
+
+
+class Heartbeat:
+    """The job's side of the heartbeat: one write of 64 bytes in place, about a microsecond."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+    def beat(self, step: int) -> None:
+        os.pwrite(self._descriptor, f"{step} {time.monotonic():.6f}".ljust(_BEAT - 1).encode() + b"\n", 0)
+
+
+def read_beat(path: Path) -> Beat | None:
+    """Return the last heartbeat; None when there is none yet or it cannot be read."""
+    try:
+        step, mono = path.read_bytes()[:_BEAT].split()
+        return Beat(int(step), float(mono))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,256 @@
+"""The only speller of paths. Nothing else in lastro joins these names.
+
+Two roots: *home* (streams, locks; on the user's own machine) and the *disk* (everything of value; it
+outlives the machine). The same run has the same relative path on every disk.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+def home_root() -> Path:
+    """Return lastro's home: `$LASTRO_HOME`, else `$XDG_DATA_HOME/lastro`, else `~/.local/share/lastro`."""
+    named = os.environ.get("LASTRO_HOME")
+    if named:
+        return Path(named).expanduser().absolute()
+    shared = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(shared).expanduser().absolute() / "lastro"
+
+
+@dataclass(frozen=True)
+class Home:
+    """What lastro keeps on the user's own machine."""
+
+    root: Path
+
+    @property
+    def identity(self) -> Path:
+        """`home.json`: the id that names this home's streams."""
+        return self.root / "home.json"
+
+    @property
+    def local_provider(self) -> Path:
+        """Records of the machines of the embedded local provider."""
+        return self.root / "local"
+
+    @property
+    def campaigns(self) -> Path:
+        return self.root / "campaigns"
+
+    def campaign(self, key: str) -> HomeCampaign:
+        """`key` is the campaign's name and the start of its disk's uuid."""
+        return HomeCampaign(self.campaigns / key)
+
+
+@dataclass(frozen=True)
+class HomeCampaign:
+    """One campaign as this home knows it: its own stream, and copies of the machines' streams."""
+
+    root: Path
+
+    @property
+    def journal(self) -> Path:
+        return self.root / "journal"
+
+    def stream(self, name: str) -> Path:
+        return self.journal / f"{name}.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        """Held (flock) by the one process that may write home's stream."""
+        return self.root / "lock"
+
+    @property
+    def facts(self) -> Path:
+        """`campaign.json`: where the campaign file and the disk are, so that `status` needs no arguments."""
+        return self.root / "campaign.json"
+
+    @property
+    def work(self) -> Path:
+        """Scratch of home itself: copies that are being reloaded."""
+        return self.root / "work"
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A disk that outlives machines."""
+
+    root: Path
+
+    @property
+    def facts(self) -> Path:
+        """`disk.json`: uuid and every machine that has seen the disk."""
+        return self.root / ".lastro" / "disk.json"
+
+    def dataset(self, name: str) -> Path:
+        return self.root / "data" / name
+
+    def campaign(self, name: str) -> CampaignFolder:
+        return CampaignFolder(self.root / "campaigns" / name)
+
+
+@dataclass(frozen=True)
+class CampaignFolder:
+    """`<disk>/campaigns/<campaign>`: complete enough to be audited by a stranger."""
+
+    root: Path
+
+    @property
+    def plan(self) -> Path:
+        return self.root / "plan.json"
+
+    @property
+    def frozen_file(self) -> Path:
+        """`campaign.yaml`, as frozen."""
+        return self.root / "campaign.yaml"
+
+    @property
+    def journal(self) -> Path:
+        return self.root / "journal"
+
+    def stream(self, name: str) -> Path:
+        return self.journal / f"{name}.jsonl"
+
+    @property
+    def runs(self) -> Path:
+        return self.root / "runs"
+
+    def run(self, run_id: str) -> RunFolder:
+        return RunFolder(self.runs / run_id)
+
+    @property
+    def close(self) -> Path:
+        return self.root / "close"
+
+    @property
+    def close_manifest(self) -> Path:
+        return self.close / "manifest.json"
+
+    @property
+    def report_html(self) -> Path:
+        return self.close / "report.html"
+
+    @property
+    def report_json(self) -> Path:
+        return self.close / "report.json"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """`runs/<run>`: what one run is, and everything it made, over all attempts."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.json"
+
+    @property
+    def order(self) -> Path:
+        """`order.json`: what home asks a supervisor to carry out."""
+        return self.root / "order.json"
+
+    def code(self, digest: str) -> Path:
+        return self.root / "code" / f"{digest}.tar"
+
+    @property
+    def claims(self) -> Path:
+        return self.root / "claims"
+
+    def claim(self, number: int) -> Path:
+        return self.claims / f"{number}.json"
+
+    @property
+    def attempts(self) -> Path:
+        return self.root / "attempts"
+
+    def attempt(self, number: int) -> AttemptFolder:
+        return AttemptFolder(self.attempts / str(number))
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.root / "checkpoints"
+
+    def checkpoint(self, step: int, attempt: int) -> Path:
+        return self.checkpoints / f"{step}-a{attempt}"
+
+    @property
+    def outputs(self) -> Path:
+        return self.root / "outputs"
+
+    @property
+    def stop_request(self) -> Path:
+        """Written by `lastro stop`, read and removed by the supervisor."""
+        return self.root / "stop.json"
+
+    @property
+    def supervisor(self) -> Path:
+        """`supervisor.json`: identity and last sign of life of the process in charge."""
+        return self.root / "supervisor.json"
+
+    @property
+    def supervisor_log(self) -> Path:
+        return self.root / "supervisor.log"
+
+
+@dataclass(frozen=True)
+class AttemptFolder:
+    """`attempts/<n>`: one life of a run's process."""
+
+    root: Path
+
+    @property
+    def number(self) -> int:
+        return int(self.root.name)
+
+    @property
+    def run(self) -> RunFolder:
+        return RunFolder(self.root.parent.parent)
+
+    @property
+    def attempt(self) -> Path:
+        """`attempt.json`: what this life of the process was told."""
+        return self.root / "attempt.json"
+
+    @property
+    def process(self) -> Path:
+        """`process.json`: identity of shim and job, written by the shim before the job runs."""
+        return self.root / "process.json"
+
+    @property
+    def exit(self) -> Path:
+        """`exit.json`: how the job ended, written by the shim."""
+        return self.root / "exit.json"
+
+    def measurements(self, rank: int = 0) -> Path:
+        return self.root / f"measurements.{rank}.jsonl"
+
+    @property
+    def signals(self) -> Path:
+        return self.root / "signals.jsonl"
+
+    @property
+    def heartbeat(self) -> Path:
+        """Fixed-size record of the step being done, rewritten in place."""
+        return self.root / "heartbeat"
+
+    @property
+    def telemetry(self) -> Path:
+        return self.root / "telemetry.jsonl"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "log.txt"
+
+
+def stream_of_attempt(run_id: str, number: int) -> str:
+    """Return the name of the stream that one attempt's supervisor writes."""
+    return f"{run_id}-{number}"
+
+
+def stream_of_home(home_id: str) -> str:
+    """Return the name of the stream that one home writes."""
+    return f"home-{home_id}"

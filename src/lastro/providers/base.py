@@ -1,0 +1,122 @@
+"""The contract of a provider, and the values that cross it.
+
+A provider is named by its traits, not by checks on its name. Every verb may be called again after a crash:
+`create` with the same tag finds the machine that was made before, `delete` of a gone machine is fine.
+"Could not ask" is `ProviderError` or `MachineState.UNKNOWN`, never `GONE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Protocol
+
+from lastro.billing import Lease
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """What a provider is like.
+
+    creates: lastro makes and deletes its machines. False for `here`, where nothing is created or wiped.
+    own_workdir: the code is unpacked on the machine. False where it runs in the user's own folder.
+    takes_faults: scripted faults can be executed (rehearsals).
+    """
+
+    creates: bool
+    own_workdir: bool
+    takes_faults: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A scripted loss of a machine: when the run named `run` is seen at `step` or later.
+
+    notice_seconds None: killed without notice. Each fault fires once in a campaign; `index` is its
+    position in the faults file.
+    """
+
+    index: int
+    run: str
+    step: int
+    notice_seconds: float | None
+
+
+class MachineState(str, Enum):
+    """The state that the provider reports."""
+
+    BOOTING = "booting"
+    RUNNING = "running"
+    LEAVING = "leaving"  # it has announced that it will be taken away
+    GONE = "gone"
+    UNKNOWN = "unknown"  # could not be asked; may still bill
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineRequest:
+    """What is asked for. `tag` is unique to this intent and survives a crash of home.
+
+    `disk` is attached at creation and outlives the machine.
+    """
+
+    tag: str
+    campaign: str
+    disk: Path
+    lease: Lease | None
+    boot_seconds: float = 0.0
+    faults: Sequence[Fault] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """A machine as its provider tells it. Times are the provider's own clock.
+
+    `node` survives renaming: a bad box is recognised when it comes back. `cause` says why it is gone.
+    """
+
+    id: str
+    node: str
+    tag: str
+    state: MachineState
+    workdir: Path
+    created_at: datetime
+    ready_at: datetime | None = None
+    gone_at: datetime | None = None
+    cause: str | None = None
+
+
+class Provider(Protocol):
+    """One place where machines come from."""
+
+    name: str
+    traits: Traits
+
+    def create(self, request: MachineRequest) -> Machine:
+        """Make a machine, or return the one that this tag has made before. Does not wait for its boot."""
+        ...
+
+    def describe(self, machine_id: str) -> Machine:
+        """Return one machine; also a gone one, with its end. Unknown ids raise ProviderError."""
+        ...
+
+    def machines(self) -> list[Machine]:
+        """Return all machines that this home has here, gone ones too."""
+        ...
+
+    def start(self, machine_id: str, argv: Sequence[str]) -> None:
+        """Start a process on the machine, detached: it outlives this call, the connection and home.
+
+        Raises ProviderError when the machine is not running.
+        """
+        ...
+
+    def delete(self, machine_id: str) -> None:
+        """End the machine: nothing of it stays alive, its scratch is wiped. Returns when it is gone."""
+        ...
+
+    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[int]:
+        """Return the indices of the scripted faults that have fired; empty where faults are not taken."""
+        ...

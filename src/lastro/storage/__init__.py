@@ -1,0 +1,1 @@
+"""Bytes that survive: manifests, snapshots, digests."""
