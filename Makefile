@@ -1,0 +1,56 @@
+# The two commands of the README are `make demo` and `make test`; the rest serves those who change lastro.
+PYTHON ?= python3
+PY := .venv/bin/python
+READY := .venv/.ready
+
+.PHONY: help demo test test-long bench system lock wheel
+
+help:
+	@echo "make demo       run the digits example, with its faults, to its report"
+	@echo "make test       style, types, import contracts and all tests"
+	@echo "make test-long  the tests that take minutes"
+	@echo "make bench      measure; prints ratios and CPU time"
+	@echo "make system     install what the tests need of Debian (as root)"
+	@echo "make lock       write requirements.lock again, from pyproject.toml"
+	@echo "make wheel      build the wheel into dist/"
+
+demo: $(READY)
+	$(PY) tools/demo.py
+
+# Without root, `system` only prints the line to type. pytest comes last: its closing line is the last one printed.
+test: $(READY) system
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	.venv/bin/lint-imports
+	$(PY) -m pytest
+
+test-long: $(READY)
+	$(PY) -m pytest -m long
+
+bench: $(READY)
+	$(PY) -m benchmarks
+
+system:
+	tools/system-packages
+
+lock: $(READY)
+	$(PY) tools/lock.py
+
+wheel: $(READY)
+	$(PY) -m build --wheel --no-isolation
+
+# A set-up that was interrupted leaves .venv/.unfinished behind, and the next one begins afresh.
+$(READY): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	    echo "error: lastro needs Python 3.10 or newer, but $(PYTHON) is: $$($(PYTHON) --version 2>&1)"; \
+	    echo "  next: name a newer one, for example: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
+	    exit 2; }
+	@if [ -e .venv/.unfinished ] \
+	    || ! $(PY) -c 'import pip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then \
+	    $(PYTHON) -m venv --clear .venv; fi
+	@touch .venv/.unfinished
+	$(PY) -m pip --disable-pip-version-check install --quiet --requirement requirements.lock
+	$(PY) -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@rm .venv/.unfinished
+	@touch $@
