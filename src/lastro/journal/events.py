@@ -1,0 +1,76 @@
+"""Every type of event, with the facts it carries. `docs/events.md` is tested against this list.
+
+Each event also has `seq`, `prev` (the chain), `at` (wall time of its writer, for people) and `type`.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class EventType(str, Enum):
+    """Types of events; the first part of each name says whose life it belongs to."""
+
+    # any stream
+    STREAM_OPENED = (
+        "stream.opened"  # campaign, stream, lastro, host; on a machine also home_stream, home_head
+    )
+    STREAM_CUT = "stream.cut"  # bytes: a torn last line, never acknowledged, that was cut off
+
+    # home's stream
+    PLAN_FROZEN = "plan.frozen"  # digest, plan
+    PLAN_REVISED = "plan.revised"  # digest, plan, why
+    RUN_OPENED = "run.opened"  # run, name, code (identity of the code, recorded)
+    RUN_SUPERSEDED = "run.superseded"  # run, by, why
+    MACHINE_INTENDED = "machine.intended"  # tag, provider, lease, why
+    MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at
+    MACHINE_READY = "machine.ready"  # machine, seconds
+    MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
+    PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack
+    RUN_DISPATCHED = "run.dispatched"  # run, machine, why
+    RUN_GIVEN_UP = "run.given_up"  # run, why
+    ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step
+    STREAM_INGESTED = "stream.ingested"  # source, seq, head
+    FAULT_FIRED = "fault.fired"  # index, run, step, notice_seconds
+    DELIVERABLE_JUDGED = "deliverable.judged"  # run, name, path, verdict, why, level, loader, digest, metric
+    CAMPAIGN_CONCLUDED = "campaign.concluded"  # verdict, run, why, evidence
+    CAMPAIGN_CLOSED = "campaign.closed"  # exit_code, root_digest, report_html, report_json
+
+    # the stream of one attempt
+    ATTEMPT_STARTED = "attempt.started"  # run, name, attempt, machine, node, token, job, committed_step
+    ATTEMPT_ADOPTED = "attempt.adopted"  # supervisor: a new one found the job alive
+    ATTEMPT_RESUMED = "attempt.resumed"  # step, folder, seconds
+    ATTEMPT_STEPPED = "attempt.stepped"  # step, seconds: the first step completed by this attempt
+    CHECKPOINT_COMMITTED = "checkpoint.committed"  # step, folder, bytes, seconds, why
+    CHECKPOINT_REFUSED = "checkpoint.refused"  # folder, why: announced by the job, not believed
+    CHECKPOINT_PASSED_OVER = "checkpoint.passed_over"  # folder, why
+    OUTPUT_PUBLISHED = "output.published"  # path, bytes, sha256
+    INPUT_READ = "input.read"  # rows, digest
+    NOTICE_RECEIVED = "notice.received"  # seconds, source
+    STOP_RULED = "stop.ruled"  # rule, why, step, metric, value
+    ATTEMPT_ASKED = "attempt.asked"  # why: a person asked for save and stop
+    ATTEMPT_ENDED = "attempt.ended"  # cause, step, committed_step, seconds
+    RUN_ENDED = "run.ended"  # verdict, why: this supervisor starts no further attempt
+
+
+#: Events that are durable before the writer goes on: what others act upon, or what cannot be said again.
+DURABLE = frozenset(
+    {
+        EventType.PLAN_FROZEN,
+        EventType.PLAN_REVISED,
+        EventType.RUN_SUPERSEDED,
+        EventType.MACHINE_INTENDED,
+        EventType.MACHINE_CREATED,
+        EventType.MACHINE_GONE,
+        EventType.ATTEMPT_LOST,
+        EventType.DELIVERABLE_JUDGED,
+        EventType.CAMPAIGN_CONCLUDED,
+        EventType.CAMPAIGN_CLOSED,
+        EventType.ATTEMPT_STARTED,
+        EventType.CHECKPOINT_COMMITTED,
+        EventType.OUTPUT_PUBLISHED,
+        EventType.STOP_RULED,
+        EventType.ATTEMPT_ENDED,
+        EventType.RUN_ENDED,
+    }
+)

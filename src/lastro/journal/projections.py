@@ -1,0 +1,413 @@
+"""The only sums: fold the events of all streams into what a campaign looks like. Pure.
+
+Order is certain within a stream only, so each fact is taken from the stream that owns it: machines,
+verdicts and the plan from home's, a life of a process from that attempt's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from lastro.billing import Lease, LeaseKind, billed_seconds, cost
+from lastro.clock import from_iso
+from lastro.journal.events import EventType
+from lastro.journal.streams import Event
+from lastro.journal.views import (
+    AttemptView,
+    CampaignView,
+    CheckpointView,
+    ConclusionView,
+    CostLine,
+    CostView,
+    DeliverableView,
+    InterruptionView,
+    MachineView,
+    RunView,
+)
+from lastro.locale import _
+from lastro.rules import End, Verdict
+from lastro.units import Money
+
+_STATUS = {
+    Verdict.COMPLETED: "completed",
+    Verdict.INTERRUPTED: "interrupted",
+    Verdict.PAUSED: "paused",
+    Verdict.STOPPED: "stopped",
+    Verdict.FAILED: "failed",
+    Verdict.FENCED: "interrupted",
+}
+
+
+def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignView:
+    """Return the campaign that these streams tell. `now` ends what is still running, for cost only."""
+    home = [event for name in sorted(streams) if name.startswith("home-") for event in streams[name]]
+    lost = {
+        (event.facts["run"], event.facts["attempt"]): event
+        for event in home
+        if event.type is EventType.ATTEMPT_LOST
+    }
+    attempts: dict[str, list[AttemptView]] = {}
+    ended: dict[str, tuple[str, str]] = {}
+    outputs: dict[str, dict[str, str]] = {}
+    for name in sorted(streams, key=_natural):
+        view = None if name.startswith("home-") else attempt_view(streams[name], lost)
+        if view is None:
+            continue
+        attempts.setdefault(view.run, []).append(view)
+        for event in streams[name]:
+            if event.type is EventType.OUTPUT_PUBLISHED:
+                outputs.setdefault(view.run, {})[event.facts["path"]] = event.facts["sha256"]
+            if event.type is EventType.RUN_ENDED:
+                ended[view.run] = (_STATUS[Verdict(event.facts["verdict"])], event.facts["why"])
+        if (view.run, view.number) in lost:
+            ended[view.run] = (_STATUS[Verdict.INTERRUPTED], view.why or "")
+        elif view.alive:
+            ended.pop(view.run, None)
+    plan, digest, frozen_at, revisions = _plan(home)
+    runs = _runs(plan, home, attempts, ended, outputs)
+    machines = machine_views(home, now)
+    return CampaignView(
+        name=str(plan["campaign"]) if plan else "",
+        plan=plan,
+        plan_digest=digest,
+        frozen_at=frozen_at,
+        revisions=revisions,
+        runs=runs,
+        machines=machines,
+        cost=cost_view(machines),
+        interruptions=_interruptions(runs),
+        deliverables=_deliverables(plan, home, runs),
+        preflights=tuple(
+            {"at": event.at, **event.facts} for event in home if event.type is EventType.PREFLIGHT_DONE
+        ),
+        faults=tuple(
+            {"at": event.at, **event.facts} for event in home if event.type is EventType.FAULT_FIRED
+        ),
+        conclusion=_conclusion(home),
+        closed=_last(home, EventType.CAMPAIGN_CLOSED),
+        at=now,
+    )
+
+
+def _natural(name: str) -> tuple[str, int]:
+    """Sort attempts of a run by number, not by spelling."""
+    stem, _dash, number = name.rpartition("-")
+    return (stem, int(number)) if number.isdigit() else (name, 0)
+
+
+def _last(events: Iterable[Event], kind: EventType) -> Mapping[str, Any] | None:
+    found = None
+    for event in events:
+        if event.type is kind:
+            found = {"at": event.at, **event.facts}
+    return found
+
+
+def _plan(
+    home: Sequence[Event],
+) -> tuple[Mapping[str, Any] | None, str | None, str | None, tuple[Mapping[str, Any], ...]]:
+    plan, digest, frozen_at = None, None, None
+    revisions = []
+    for event in home:
+        if event.type is EventType.PLAN_FROZEN and plan is None:
+            plan, digest, frozen_at = event.facts["plan"], event.facts["digest"], event.at
+        if event.type is EventType.PLAN_REVISED:
+            revisions.append({"at": event.at, **event.facts})
+    current = revisions[-1] if revisions else None
+    if current is not None:
+        plan, digest = current["plan"], current["digest"]
+    return plan, digest, frozen_at, tuple(revisions)
+
+
+# --- attempts -------------------------------------------------------------------------------------------
+
+
+def attempt_view(events: Sequence[Event], lost: Mapping[tuple[str, int], Event]) -> AttemptView | None:
+    """Return the life that one stream tells; None before it has started.
+
+    `lost`: what home has said of attempts whose machine went away, by (run, attempt).
+    """
+    view: AttemptView | None = None
+    for event in events:
+        if event.type is EventType.ATTEMPT_STARTED:
+            view = AttemptView(
+                run=event.facts["run"],
+                number=event.facts["attempt"],
+                machine=event.facts["machine"],
+                node=event.facts["node"],
+                started_at=event.at,
+                committed_step=event.facts["committed_step"],
+            )
+        elif view is not None:
+            view = _fold_attempt(view, event)
+    if view is None:
+        return None
+    loss = lost.get((view.run, view.number))
+    if loss is not None and view.alive:
+        view = _ended(view, loss.at, End.LOST.value, loss.facts["why"], loss.facts["step"])
+    return view
+
+
+def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
+    facts = event.facts
+    if event.type is EventType.ATTEMPT_RESUMED:
+        return replace(view, resumed_step=facts["step"])
+    if event.type is EventType.ATTEMPT_STEPPED:
+        return replace(view, first_step_seconds=facts["seconds"], last_step=facts["step"])
+    if event.type is EventType.CHECKPOINT_COMMITTED:
+        saved = CheckpointView(
+            step=facts["step"],
+            attempt=view.number,
+            folder=facts["folder"],
+            bytes=facts["bytes"],
+            seconds=facts["seconds"],
+            why=facts["why"],
+            at=event.at,
+        )
+        return replace(view, checkpoints=(*view.checkpoints, saved), committed_step=facts["step"])
+    if event.type is EventType.CHECKPOINT_PASSED_OVER:
+        return replace(view, passed_over=(*view.passed_over, (facts["folder"], facts["why"])))
+    if event.type is EventType.ATTEMPT_ENDED:
+        cause = facts["cause"]
+        return _ended(view, event.at, cause["end"], cause["why"], facts["step"])
+    return view
+
+
+def _ended(view: AttemptView, at: str, end: str, why: str, step: int | None) -> AttemptView:
+    last = step if step is not None else view.last_step
+    lost = None if last is None else max(0, last - (view.committed_step or 0))
+    return replace(view, ended_at=at, end=end, why=why, last_step=last, lost_steps=lost)
+
+
+# --- runs -----------------------------------------------------------------------------------------------
+
+
+def _runs(
+    plan: Mapping[str, Any] | None,
+    home: Sequence[Event],
+    attempts: Mapping[str, Sequence[AttemptView]],
+    ended: Mapping[str, tuple[str, str]],
+    outputs: Mapping[str, Mapping[str, str]],
+) -> tuple[RunView, ...]:
+    superseded = {
+        event.facts["run"]: (event.facts["by"], event.facts["why"])
+        for event in home
+        if event.type is EventType.RUN_SUPERSEDED
+    }
+    given_up = {
+        event.facts["run"]: event.facts["why"] for event in home if event.type is EventType.RUN_GIVEN_UP
+    }
+    known: dict[str, Mapping[str, Any]] = {}
+    for event in home:
+        if event.type in (EventType.PLAN_FROZEN, EventType.PLAN_REVISED):
+            known.update({run["id"]: run for run in event.facts["plan"]["runs"]})
+    order = [run["id"] for run in plan["runs"]] if plan else []
+    order += [run_id for run_id in known if run_id not in order and run_id in attempts]
+    views = []
+    for run_id in order:
+        lives = tuple(attempts.get(run_id, ()))
+        status, why = _run_status(run_id, lives, ended, superseded, given_up)
+        views.append(
+            RunView(
+                id=run_id,
+                name=known[run_id]["name"],
+                priority=known[run_id]["priority"],
+                config=known[run_id]["config"],
+                status=status,
+                why=why,
+                attempts=lives,
+                outputs=outputs.get(run_id, {}),
+                superseded_by=superseded[run_id][0] if run_id in superseded else None,
+            )
+        )
+    return tuple(views)
+
+
+def _run_status(
+    run_id: str,
+    lives: Sequence[AttemptView],
+    ended: Mapping[str, tuple[str, str]],
+    superseded: Mapping[str, tuple[str, str]],
+    given_up: Mapping[str, str],
+) -> tuple[str, str | None]:
+    if run_id in superseded:
+        return "superseded", superseded[run_id][1]
+    if run_id in given_up:
+        return "failed", given_up[run_id]
+    if run_id in ended:
+        return ended[run_id]
+    if lives:
+        return ("running" if lives[-1].alive else "interrupted"), lives[-1].why
+    return "waiting", None
+
+
+def _interruptions(runs: Sequence[RunView]) -> tuple[InterruptionView, ...]:
+    found = []
+    for run in runs:
+        for life, following in zip(run.attempts, [*run.attempts[1:], None]):
+            if life.ended_at is None or life.end in (End.DONE.value, End.STOP_RULE.value):
+                continue
+            waited = None
+            if following is not None and following.first_step_seconds is not None:
+                gap = from_iso(following.started_at) - from_iso(life.ended_at)
+                waited = gap.total_seconds() + following.first_step_seconds
+            found.append(
+                InterruptionView(
+                    run=run.id,
+                    name=run.name,
+                    attempt=life.number,
+                    at=life.ended_at,
+                    end=str(life.end),
+                    why=life.why or "",
+                    step=life.last_step,
+                    committed_step=life.committed_step,
+                    lost_steps=life.lost_steps,
+                    resumed_step=following.resumed_step if following else None,
+                    seconds_to_next_step=waited,
+                )
+            )
+    return tuple(sorted(found, key=lambda item: item.at))
+
+
+# --- deliverables and conclusion ------------------------------------------------------------------------
+
+
+def _deliverables(
+    plan: Mapping[str, Any] | None, home: Sequence[Event], runs: Sequence[RunView]
+) -> tuple[DeliverableView, ...]:
+    judged = {
+        (event.facts["run"], event.facts["name"]): event.facts
+        for event in home
+        if event.type is EventType.DELIVERABLE_JUDGED
+    }
+    views = []
+    for run in runs:
+        for promised in plan["deliverables"] if plan else ():
+            facts = judged.get((run.id, promised["name"]))
+            status = "produced" if promised["path"] in run.outputs else "missing"
+            views.append(
+                DeliverableView(
+                    run=run.id,
+                    name=promised["name"],
+                    path=promised["path"],
+                    status=facts["verdict"] if facts else status,
+                    why=facts["why"] if facts else None,
+                    level=facts["level"] if facts else None,
+                    loader=facts["loader"] if facts else None,
+                    digest=facts["digest"] if facts else run.outputs.get(promised["path"]),
+                    metric=facts["metric"] if facts else None,
+                )
+            )
+    return tuple(views)
+
+
+def _conclusion(home: Sequence[Event]) -> ConclusionView | None:
+    facts = _last(home, EventType.CAMPAIGN_CONCLUDED)
+    if facts is None:
+        return None
+    return ConclusionView(
+        verdict=facts["verdict"], run=facts["run"], why=facts["why"], evidence=facts["evidence"]
+    )
+
+
+# --- machines and money ---------------------------------------------------------------------------------
+
+
+def machine_views(home: Sequence[Event], now: datetime) -> tuple[MachineView, ...]:
+    """Return every machine that was ever asked for, in the order of the intents."""
+    by_tag: dict[str, MachineView] = {}
+    tag_of: dict[str, str] = {}
+    for event in home:
+        facts = event.facts
+        if event.type is EventType.MACHINE_INTENDED:
+            by_tag[facts["tag"]] = MachineView(
+                id=None,
+                node=None,
+                tag=facts["tag"],
+                provider=facts["provider"],
+                lease=Lease.from_json(facts["lease"]) if facts["lease"] else None,
+                state="intended",
+                intended_at=event.at,
+            )
+        elif event.type is EventType.MACHINE_CREATED:
+            tag_of[facts["machine"]] = facts["tag"]
+            by_tag[facts["tag"]] = replace(
+                by_tag[facts["tag"]],
+                id=facts["machine"],
+                node=facts["node"],
+                state="booting",
+                created_at=facts["requested_at"],
+            )
+        elif event.type is EventType.MACHINE_READY:
+            tag = tag_of[facts["machine"]]
+            by_tag[tag] = replace(by_tag[tag], state="ready", ready_at=event.at)
+        elif event.type is EventType.MACHINE_GONE:
+            tag = tag_of[facts["machine"]]
+            by_tag[tag] = replace(
+                by_tag[tag], state="gone", gone_at=event.at, cause=facts["cause"], seconds=facts["seconds"]
+            )
+    return tuple(_used_until(machine, now) for machine in by_tag.values())
+
+
+def _used_until(machine: MachineView, now: datetime) -> MachineView:
+    if machine.created_at is None or machine.seconds is not None:
+        return machine
+    return replace(machine, seconds=max(0.0, (now - from_iso(machine.created_at)).total_seconds()))
+
+
+def _quantity(lease: Lease, seconds: float) -> str:
+    if lease.kind is LeaseKind.LOT:
+        return _("1 lot")
+    hours = Decimal(billed_seconds(lease, seconds)) / 3600
+    return _("{hours:.4f} h billed").format(hours=hours)
+
+
+def _machine_line(machine: MachineView) -> CostLine:
+    what = _("machine {id}").format(id=machine.id or machine.tag)
+    running = machine.state != "gone"
+    seconds = machine.seconds or 0.0
+    if machine.lease is None:
+        return CostLine(
+            what=what,
+            quantity=_("{hours:.4f} h used").format(hours=seconds / 3600),
+            amount=None,
+            source=machine.provider,
+            reason=_("no price was given for machines of '{provider}'").format(provider=machine.provider),
+            running=running,
+        )
+    amount = cost(machine.lease, seconds)
+    reason = (
+        None if amount is not None else _("offer '{offer}' has no price").format(offer=machine.lease.offer)
+    )
+    return CostLine(
+        what=what,
+        quantity=_quantity(machine.lease, seconds),
+        amount=amount,
+        source=_("offer '{offer}', {source}").format(offer=machine.lease.offer, source=machine.lease.source),
+        reason=reason,
+        running=running,
+    )
+
+
+def cost_view(machines: Sequence[MachineView]) -> CostView:
+    """Return the bill: a line a machine that was created, and their sum where it is known."""
+    lines = tuple(_machine_line(machine) for machine in machines if machine.created_at is not None)
+    sums: dict[str, Money] = {}
+    for line in lines:
+        if line.amount is not None:
+            had = sums.get(line.amount.currency)
+            sums[line.amount.currency] = line.amount if had is None else had + line.amount
+    by_currency = tuple(sums[currency] for currency in sorted(sums))
+    unknown = next((line.reason for line in lines if line.amount is None), None)
+    if unknown is not None:
+        return CostView(lines=lines, total=None, reason=unknown, by_currency=by_currency)
+    if len(by_currency) > 1:
+        reason = _("amounts in several currencies do not add up without a dated rate")
+        return CostView(lines=lines, total=None, reason=reason, by_currency=by_currency)
+    if not lines:
+        return CostView(lines=lines, total=None, reason=_("nothing was rented"), by_currency=())
+    return CostView(lines=lines, total=by_currency[0], reason=None, by_currency=by_currency)

@@ -1,0 +1,188 @@
+"""What a campaign looks like, as frozen values: the result of folding its events (see `projections`).
+
+Times are ISO 8601 texts of the writer of the event; durations are seconds. None means unknown or not yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from lastro.billing import Lease
+from lastro.units import Money
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointView:
+    """A committed checkpoint. `seconds` is how long the job stood still for it."""
+
+    step: int
+    attempt: int
+    folder: str
+    bytes: int
+    seconds: float
+    why: str
+    at: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttemptView:
+    """One life of a run's process.
+
+    `lost_steps`: done and not covered by a checkpoint when the attempt ended; None while it lives.
+    `end` is a value of rules.End.
+    """
+
+    run: str
+    number: int
+    machine: str
+    node: str
+    started_at: str
+    ended_at: str | None = None
+    end: str | None = None
+    why: str | None = None
+    resumed_step: int | None = None
+    first_step_seconds: float | None = None
+    last_step: int | None = None
+    committed_step: int | None = None
+    lost_steps: int | None = None
+    checkpoints: tuple[CheckpointView, ...] = ()
+    passed_over: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def alive(self) -> bool:
+        return self.ended_at is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunView:
+    """A run over all its attempts.
+
+    `status`: waiting | running | interrupted | paused | completed | stopped | failed | superseded.
+    `outputs`: path relative to the outputs folder -> SHA-256 of the bytes published last.
+    """
+
+    id: str
+    name: str
+    priority: str
+    config: Mapping[str, Any]
+    status: str
+    why: str | None
+    attempts: tuple[AttemptView, ...]
+    outputs: Mapping[str, str]
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineView:
+    """A lease. `seconds` is its use: by the provider's clock once gone, by home's until then."""
+
+    id: str | None
+    node: str | None
+    tag: str
+    provider: str
+    lease: Lease | None
+    state: str  # intended | booting | ready | gone
+    intended_at: str
+    created_at: str | None = None
+    ready_at: str | None = None
+    gone_at: str | None = None
+    cause: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostLine:
+    """One line of the bill. `amount` None: unknown, with the reason."""
+
+    what: str
+    quantity: str
+    amount: Money | None
+    source: str
+    reason: str | None = None
+    running: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostView:
+    """All cost lines and their sum. `total` is None when a line is unknown or currencies differ."""
+
+    lines: tuple[CostLine, ...]
+    total: Money | None
+    reason: str | None
+    by_currency: tuple[Money, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InterruptionView:
+    """A life that ended before its run did, and how the run went on.
+
+    `seconds_to_next_step`: from the end of this life to the first new step of the next, by event times.
+    """
+
+    run: str
+    name: str
+    attempt: int
+    at: str
+    end: str
+    why: str
+    step: int | None
+    committed_step: int | None
+    lost_steps: int | None
+    resumed_step: int | None = None
+    seconds_to_next_step: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliverableView:
+    """An output that the campaign promised. `status`: missing | produced | accepted | rejected."""
+
+    run: str
+    name: str
+    path: str
+    status: str
+    why: str | None = None
+    level: str | None = None
+    loader: str | None = None
+    digest: str | None = None
+    metric: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConclusionView:
+    """The answer: adopt | keep_control | undecided | stopped, the run adopted, and why."""
+
+    verdict: str
+    run: str | None
+    why: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CampaignView:
+    """Everything that the journal says of a campaign at one moment."""
+
+    name: str
+    plan: Mapping[str, Any] | None
+    plan_digest: str | None
+    frozen_at: str | None
+    revisions: tuple[Mapping[str, Any], ...]
+    runs: tuple[RunView, ...]
+    machines: tuple[MachineView, ...]
+    cost: CostView
+    interruptions: tuple[InterruptionView, ...]
+    deliverables: tuple[DeliverableView, ...]
+    preflights: tuple[Mapping[str, Any], ...]
+    faults: tuple[Mapping[str, Any], ...]
+    conclusion: ConclusionView | None
+    closed: Mapping[str, Any] | None
+    at: datetime
+
+    def run(self, run_id: str) -> RunView:
+        """Return one run. Raises KeyError."""
+        for run in self.runs:
+            if run.id == run_id:
+                return run
+        raise KeyError(run_id)
