@@ -40,7 +40,7 @@ lock: $(READY)
 wheel: $(READY)
 	$(PY) -m build --wheel --no-isolation
 
-# A set-up that was interrupted leaves .venv/.unfinished behind, and the next one begins afresh.
+# An installation that was interrupted leaves .venv/.unfinished behind, and the next one begins afresh.
 $(READY): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
 	    echo "error: lastro needs Python 3.10 or newer, but $(PYTHON) is: $$($(PYTHON) --version 2>&1)"; \
@@ -51,6 +51,6 @@ $(READY): pyproject.toml requirements.lock
 	    $(PYTHON) -m venv --clear .venv; fi
 	@touch .venv/.unfinished
 	$(PY) -m pip --disable-pip-version-check install --quiet --requirement requirements.lock
-	$(PY) -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	@rm .venv/.unfinished
+	$(PY) -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
