@@ -1,4 +1,4 @@
-"""What a lease costs: the one sum that prices machine time, for the plan, the running total and the closing."""
+"""What a lease costs: the one sum that prices machine time, for plan, running total and closing."""
 
 from __future__ import annotations
 

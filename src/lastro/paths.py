@@ -187,9 +187,17 @@ class RunFolder:
         return self.root / "stop.json"
 
     @property
-    def supervisor(self) -> Path:
-        """`supervisor.json`: identity and last sign of life of the process in charge."""
-        return self.root / "supervisor.json"
+    def seats(self) -> Path:
+        return self.root / "seats"
+
+    def seat(self, number: int) -> Path:
+        """`seats/<n>.json`: which process supervises the run; the highest number counts."""
+        return self.seats / f"{number}.json"
+
+    @property
+    def supervisor_beat(self) -> Path:
+        """The supervisor's last sign of life, rewritten in place."""
+        return self.root / "supervisor.beat"
 
     @property
     def supervisor_log(self) -> Path:

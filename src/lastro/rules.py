@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
+from lastro.errors import SAVED_ON_REQUEST, Fenced
 from lastro.locale import _
 
 
@@ -175,13 +176,17 @@ def judge_values(rules: Sequence[StopRule], step: int, values: Mapping[str, floa
         if rule.kind is StopKind.NON_FINITE and not math.isfinite(value):
             why = _("{metric} is {value} at step {step}").format(metric=rule.metric, value=value, step=step)
             return Stop(kind=rule.kind, why=why, step=step, metric=rule.metric, value=value)
-        if rule.kind is StopKind.FLOOR and rule.below is not None and step >= rule.after_steps:
-            if value < rule.below or math.isnan(value):
-                why = _("{metric} is {value:.6g} at step {step}, below the floor of {below:g}").format(
-                    metric=rule.metric, value=value, step=step, below=rule.below
-                )
-                return Stop(kind=rule.kind, why=why, step=step, metric=rule.metric, value=value)
+        if rule.kind is StopKind.FLOOR and _under_floor(rule, step, value):
+            why = _("{metric} is {value:.6g} at step {step}, below the floor of {below:g}").format(
+                metric=rule.metric, value=value, step=step, below=rule.below
+            )
+            return Stop(kind=rule.kind, why=why, step=step, metric=rule.metric, value=value)
     return None
+
+
+def _under_floor(rule: StopRule, step: int, value: float) -> bool:
+    """Tell whether a floor is broken; a value that is not a number is under every floor."""
+    return rule.below is not None and step >= rule.after_steps and not value >= rule.below
 
 
 def judge_input(
@@ -266,34 +271,41 @@ class Ended:
 def cause_of(ended: Ended) -> Cause:
     """Say why a job ended, in words, from what was seen of it."""
 
-    def cause(end: End, why: str) -> Cause:
-        return Cause(
-            end=end,
-            why=why,
-            exit_code=ended.exit_code,
-            signal=ended.signal,
-            step=ended.step,
-            failure=ended.failure,
-            stop=ended.stop,
-        )
-
     late = _(" (killed when the grace was over)") if ended.grace_over else ""
-    if ended.stop is not None:
-        return cause(End.STOP_RULE, ended.stop.why)
-    if ended.exit_code == 0:
-        return cause(End.DONE, _("the command ended with exit code 0"))
-    if ended.exit_code == 12:
-        return cause(End.FENCED, _("a later attempt owns this run"))
-    if ended.asked:
-        return cause(End.ASKED, _("stopped on request") + late)
-    if ended.noticed:
-        return cause(End.NOTICE, _("the machine announced that it would be taken away") + late)
-    if ended.exit_code == 85:
-        return cause(End.SAVED, _("the job saved and asked to be run again (exit code 85)"))
-    if ended.signal is not None:
-        return cause(End.KILLED, _("the job was killed by signal {signal}").format(signal=ended.signal))
-    why = _("the command ended with exit code {code}").format(code=ended.exit_code)
-    return cause(End.CRASHED, f"{why}: {ended.failure}" if ended.failure else why)
+    crash = _("the command ended with exit code {code}").format(code=ended.exit_code)
+    first_that_holds = (
+        (ended.stop is not None, End.STOP_RULE, ended.stop.why if ended.stop else ""),
+        (ended.exit_code == 0, End.DONE, _("the command ended with exit code 0")),
+        (ended.exit_code == Fenced.exit_code, End.FENCED, _("a later attempt owns this run")),
+        (ended.asked, End.ASKED, _("stopped on request") + late),
+        (ended.noticed, End.NOTICE, _("the machine announced that it would be taken away") + late),
+        (
+            ended.exit_code == SAVED_ON_REQUEST,
+            End.SAVED,
+            _("the job saved and asked to be run again (exit code {code})").format(code=SAVED_ON_REQUEST),
+        ),
+        (
+            ended.signal is not None,
+            End.KILLED,
+            _("the job was killed by signal {signal}").format(signal=ended.signal),
+        ),
+        (
+            ended.exit_code is None,
+            End.KILLED,
+            _("the job and its parent vanished without an exit status"),
+        ),
+        (True, End.CRASHED, f"{crash}: {ended.failure}" if ended.failure else crash),
+    )
+    end, why = next((end, why) for holds, end, why in first_that_holds if holds)
+    return Cause(
+        end=end,
+        why=why,
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        step=ended.step,
+        failure=ended.failure,
+        stop=ended.stop,
+    )
 
 
 # --- restart --------------------------------------------------------------------------------------------
@@ -352,6 +364,7 @@ def after_attempt(lives: Sequence[Life], policy: RestartPolicy) -> Next:
 
     Args:
         lives: all attempts of the run, oldest first; at least one.
+        policy: how many starts in a row may bring nothing.
     """
     last = lives[-1]
     cause = last.cause

@@ -16,7 +16,8 @@ _BYTES = {
 }  # fmt: skip
 _SECONDS = {
     "ms": Decimal("0.001"), "s": Decimal(1), "sec": Decimal(1), "min": Decimal(60), "m": Decimal(60),
-    "h": Decimal(3600), "d": Decimal(86400), "days": Decimal(86400), "day": Decimal(86400), "w": Decimal(604800),
+    "h": Decimal(3600), "d": Decimal(86400), "day": Decimal(86400), "days": Decimal(86400),
+    "w": Decimal(604800),
 }  # fmt: skip
 _PART = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)")
 #: ISO 4217 codes have three capital letters; which of them exist is not checked.

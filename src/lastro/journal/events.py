@@ -37,7 +37,8 @@ class EventType(str, Enum):
     CAMPAIGN_CLOSED = "campaign.closed"  # exit_code, root_digest, report_html, report_json
 
     # the stream of one attempt
-    ATTEMPT_STARTED = "attempt.started"  # run, name, attempt, machine, node, token, job, committed_step
+    ATTEMPT_STARTED = "attempt.started"  # run, name, attempt, machine, node, token, committed_step
+    ATTEMPT_LAUNCHED = "attempt.launched"  # shim, job (identities), supervisor
     ATTEMPT_ADOPTED = "attempt.adopted"  # supervisor: a new one found the job alive
     ATTEMPT_RESUMED = "attempt.resumed"  # step, folder, seconds
     ATTEMPT_STEPPED = "attempt.stepped"  # step, seconds: the first step completed by this attempt

@@ -144,8 +144,11 @@ class StreamWriter:
             self.append(EventType.STREAM_OPENED, stream=path.stem, **opening)
 
     def append(self, kind: EventType, **facts: Any) -> Event:
-        """Append one event. When this returns, no kill of this process can lose it; if its type is in
-        DURABLE, no power cut either."""
+        """Append one event.
+
+        When this returns, no kill of this process can lose it; if its type is in DURABLE, no power cut
+        either.
+        """
         seq, at = self.head.seq + 1, iso(self._clock.now())
         frame = {"seq": seq, "prev": self.head.digest, "at": at, "type": kind.value}
         line = strictjson.dumps({**frame, **facts}).encode()

@@ -1,0 +1,1 @@
+"""Where bytes belong: the disk that outlives machines, and what is known of it."""

@@ -1,0 +1,287 @@
+"""What home does next: a pure function of what the journal and the provider say, with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lastro.journal.views import CampaignView, MachineView, RunView
+from lastro.locale import _
+from lastro.providers.base import Machine, MachineState
+from lastro.units import Money
+
+_OVER = ("completed", "stopped", "failed", "superseded")
+_USABLE = (MachineState.BOOTING, MachineState.RUNNING)
+#: Starts of a supervisor in a row that wrote nothing before its run is given up.
+MAX_SILENT_STARTS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """What is known at one moment.
+
+    machines: what the provider says, by machine id. supervised: runs whose supervisor lives.
+    wanted: ids of the runs to carry out, in order. resumable: paused runs that are to go on.
+    silent_starts: by run, how often a supervisor was started in a row without a word in the journal.
+    checked: machines that passed preflight.
+    """
+
+    view: CampaignView
+    machines: Mapping[str, Machine]
+    supervised: frozenset[str]
+    wanted: tuple[str, ...]
+    max_machines: int
+    resumable: frozenset[str] = frozenset()
+    budget: Money | None = None
+    silent_starts: Mapping[str, int] = field(default_factory=dict)
+    checked: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """The next thing to do, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recover(Action):
+    """Ask again for a machine whose creation was intended and never confirmed."""
+
+    tag: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteReady(Action):
+    """The provider says that it runs: record that it has booted."""
+
+    machine: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteGone(Action):
+    """The provider says that it is gone: record it, with the time it was used."""
+
+    machine: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteLost(Action):
+    """Record the end of an attempt whose machine went away without a word."""
+
+    run: str
+    attempt: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check(Action):
+    """Run preflight on a machine before it is trusted."""
+
+    machine: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dispatch(Action):
+    """Start the supervisor of a run on a machine."""
+
+    run: str
+    machine: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GiveUp(Action):
+    """Start nothing more for a run whose supervisor cannot even begin."""
+
+    run: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rent(Action):
+    """Take the planned offer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release(Action):
+    """Let a machine go."""
+
+    machine: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wait(Action):
+    """Look again in a moment."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Halt(Action):
+    """Stop driving before the end: a person asked for it, or the budget is used up."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finish(Action):
+    """Nothing is left to run and nothing is rented."""
+
+
+def next_action(now: Situation) -> Action:
+    """Return the one next thing to do. Facts are noted first, then work goes on, then machines are let go."""
+    return (
+        _note_machines(now)
+        or _note_lost(now)
+        or _give_up(now)
+        or _check(now)
+        or _supervise_again(now)
+        or _dispatch(now)
+        or _rent(now)
+        or _release(now)
+        or _rest(now)
+    )
+
+
+def _alive(now: Situation) -> list[MachineView]:
+    return [machine for machine in now.view.machines if machine.state != "gone"]
+
+
+def _said(now: Situation, machine: MachineView) -> MachineState | None:
+    said = now.machines.get(machine.id or "")
+    return said.state if said else None
+
+
+def _note_machines(now: Situation) -> Action | None:
+    for machine in _alive(now):
+        if machine.id is None:
+            return Recover(tag=machine.tag, why=_("its creation was intended and never confirmed"))
+        said = _said(now, machine)
+        if said is MachineState.GONE:
+            return NoteGone(machine=machine.id, why=now.machines[machine.id].cause or _("it is gone"))
+        if machine.state == "booting" and said is MachineState.RUNNING:
+            return NoteReady(machine=machine.id, why=_("it has booted"))
+    return None
+
+
+def _note_lost(now: Situation) -> Action | None:
+    gone = {machine.id: machine for machine in now.view.machines if machine.state == "gone"}
+    for run in now.view.runs:
+        for life in run.attempts:
+            if life.alive and life.machine in gone:
+                why = gone[life.machine].cause or _("its machine went away")
+                return NoteLost(run=run.id, attempt=life.number, why=why)
+    return None
+
+
+def _give_up(now: Situation) -> Action | None:
+    for run in _open_runs(now):
+        if now.silent_starts.get(run.id, 0) >= MAX_SILENT_STARTS and run.id not in now.supervised:
+            why = _("its supervisor was started {count} times and ended without a word").format(
+                count=now.silent_starts[run.id]
+            )
+            return GiveUp(run=run.id, why=why)
+    return None
+
+
+def _check(now: Situation) -> Action | None:
+    for machine in _running(now):
+        if machine.id is not None and machine.id not in now.checked:
+            return Check(machine=machine.id, why=_("nothing is known of it yet"))
+    return None
+
+
+def _running(now: Situation) -> list[MachineView]:
+    return [machine for machine in _alive(now) if _said(now, machine) is MachineState.RUNNING]
+
+
+def _open_runs(now: Situation) -> list[RunView]:
+    """Return the wanted runs that are not over; a paused one counts only when it is to go on."""
+    runs = [now.view.run(run_id) for run_id in now.wanted]
+    return [
+        run for run in runs if run.status not in _OVER and (run.status != "paused" or run.id in now.resumable)
+    ]
+
+
+def _supervise_again(now: Situation) -> Action | None:
+    running = {machine.id for machine in _running(now)}
+    for run in _open_runs(now):
+        if run.status == "running" and run.id not in now.supervised and run.attempts[-1].machine in running:
+            return Dispatch(run=run.id, machine=run.attempts[-1].machine, why=_("its supervisor is gone"))
+    return None
+
+
+def _busy(now: Situation) -> set[str]:
+    busy = set()
+    for run in now.view.runs:
+        if run.attempts and (run.status == "running" or run.id in now.supervised):
+            busy.add(run.attempts[-1].machine)
+    return busy
+
+
+def _dispatch(now: Situation) -> Action | None:
+    halted = _halt(now)
+    if halted is not None:
+        return None
+    busy = _busy(now)
+    free = [machine.id for machine in _running(now) if machine.id is not None and machine.id not in busy]
+    waiting = _waiting(now)
+    if not free or not waiting:
+        return None
+    run = waiting[0]
+    why = _("it is the next run of the plan")
+    if run.attempts:
+        why = _("it goes on after attempt {number}: {why}").format(
+            number=run.attempts[-1].number, why=run.why
+        )
+    return Dispatch(run=run.id, machine=free[0], why=why)
+
+
+def _waiting(now: Situation) -> list[RunView]:
+    return [run for run in _open_runs(now) if run.status != "running" and run.id not in now.supervised]
+
+
+def _halt(now: Situation) -> Halt | None:
+    paused = [
+        run
+        for run in now.view.runs
+        if run.id in now.wanted and run.status == "paused" and run.id not in now.resumable
+    ]
+    if paused:
+        names = ", ".join(run.name for run in paused)
+        return Halt(why=_("{names} was stopped on request; `lastro run` goes on").format(names=names))
+    total = now.view.cost.total
+    if now.budget is None or total is None or total.currency != now.budget.currency:
+        return None
+    if total.amount < now.budget.amount or not _waiting(now):
+        return None
+    return Halt(why=_("{total} of {budget} are spent").format(total=total, budget=now.budget))
+
+
+def _rent(now: Situation) -> Action | None:
+    if _halt(now) is not None:
+        return None
+    usable = [machine for machine in _alive(now) if _said(now, machine) in _USABLE]
+    busy = _busy(now)
+    free = [machine for machine in usable if machine.id not in busy]
+    if not _waiting(now) or len(usable) >= now.max_machines or free:
+        return None
+    lost = [machine for machine in now.view.machines if machine.state == "gone"]
+    why = _("runs are waiting")
+    if lost:
+        why = _("runs are waiting, and {id} went away: {why}").format(id=lost[-1].id, why=lost[-1].cause)
+    return Rent(why=why)
+
+
+def _release(now: Situation) -> Action | None:
+    if any(run.status == "running" or run.id in now.supervised for run in now.view.runs):
+        return None
+    halted = _halt(now)
+    if _waiting(now) and halted is None:
+        return None
+    for machine in _alive(now):
+        if machine.id is not None and _said(now, machine) in _USABLE:
+            why = halted.why if halted else _("nothing is left to run")
+            return Release(machine=machine.id, why=why)
+    return None
+
+
+def _rest(now: Situation) -> Action:
+    if _alive(now) or now.supervised:
+        return Wait(why=_("runs or machines are under way"))
+    halted = _halt(now)
+    return halted or Finish(why=_("every run has ended"))

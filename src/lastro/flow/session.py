@@ -1,0 +1,145 @@
+"""One campaign as home holds it: the right to write, the streams, and the view folded from them."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import platform
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lastro import __version__, atomic, strictjson
+from lastro.clock import Clock
+from lastro.errors import UsageError
+from lastro.journal.projections import project
+from lastro.journal.streams import Event, StreamWriter, ingest, parse_stream
+from lastro.journal.views import CampaignView
+from lastro.locale import _
+from lastro.paths import CampaignFolder, Disk, Home, HomeCampaign, stream_of_home
+
+
+def home_id(home: Home) -> str:
+    """Return the id of this home, made once."""
+    atomic.make_folder(home.root)
+    if not home.identity.exists():
+        atomic.claim(home.identity, strictjson.pretty({"id": secrets.token_hex(4)}).encode())
+    return str(strictjson.read(home.identity)["id"])
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`campaign.json`: where a campaign's parts are, so that `status` and `logs` find them."""
+
+    name: str
+    campaign_file: str
+    disk: str
+    provider: str
+    key: str
+
+
+class Session:
+    """A campaign of this home. Reading needs nothing; writing needs `owned`."""
+
+    def __init__(self, home: Home, facts: Facts, clock: Clock) -> None:
+        self.home, self.facts, self._clock = home, facts, clock
+        self.at_home: HomeCampaign = home.campaign(facts.key)
+        self.disk = Disk(Path(facts.disk))
+        self.on_disk: CampaignFolder = self.disk.campaign(facts.name)
+        self.stream_name = stream_of_home(home_id(home))
+
+    @contextlib.contextmanager
+    def owned(self) -> Iterator[StreamWriter | None]:
+        """Give the writer of home's stream; None when another living process has it."""
+        atomic.make_folder(self.at_home.root)
+        descriptor = os.open(self.at_home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield None
+                return
+            atomic.write_text(self.at_home.facts, strictjson.pretty(vars(self.facts)))
+            opening = {"campaign": self.facts.name, "lastro": __version__, "host": platform.node()}
+            writer = StreamWriter(self.at_home.stream(self.stream_name), self._clock, opening)
+            try:
+                yield writer
+            finally:
+                writer.close()
+        finally:
+            os.close(descriptor)
+
+    # --- streams --------------------------------------------------------------------------------------
+
+    def ingest(self) -> dict[str, tuple[int, str]]:
+        """Bring home's copies of the machines' streams up to date; return the new heads by stream."""
+        new = {}
+        for source in self._machine_streams():
+            copy = self.at_home.stream(source.stem)
+            if copy.exists() and copy.stat().st_size == source.stat().st_size:
+                continue
+            reading = ingest(source, copy)
+            if reading is not None:
+                new[source.stem] = (reading.head.seq, reading.head.digest)
+        return new
+
+    def mirror(self) -> None:
+        """Copy home's stream to the disk, so that the disk alone tells the whole campaign."""
+        source, target = self.at_home.stream(self.stream_name), self.on_disk.stream(self.stream_name)
+        data = source.read_bytes()
+        if not target.exists() or target.stat().st_size != len(data):
+            atomic.make_folder(target.parent)
+            atomic.write_bytes(target, data)
+
+    def _machine_streams(self) -> list[Path]:
+        return [
+            path for path in sorted(self.on_disk.journal.glob("*.jsonl")) if not path.stem.startswith("home-")
+        ]
+
+    def events(self) -> Mapping[str, Sequence[Event]]:
+        """Return the events of every stream, from home's copy or the disk, whichever has more."""
+        longest: dict[str, bytes] = {}
+        for folder in (self.at_home.journal, self.on_disk.journal):
+            for path in sorted(folder.glob("*.jsonl")):
+                data = path.read_bytes()
+                if len(data) > len(longest.get(path.stem, b"")):
+                    longest[path.stem] = data
+        return {name: parse_stream(name, data).events for name, data in longest.items()}
+
+    def view(self) -> CampaignView:
+        """Return the campaign as its streams tell it now."""
+        return project(self.events(), self._clock.now())
+
+
+# --- finding campaigns --------------------------------------------------------------------------------
+
+
+def session_key(name: str, disk_uuid: str) -> str:
+    """Return the name of home's folder of a campaign: the same campaign on another disk is another one."""
+    return f"{name}-{disk_uuid[:8]}"
+
+
+def known_sessions(home: Home, clock: Clock) -> list[Session]:
+    """Return the campaigns of this home, the one used last at the end."""
+    paths = sorted(home.campaigns.glob("*/campaign.json"), key=lambda path: path.stat().st_mtime)
+    return [Session(home, Facts(**strictjson.read(path)), clock) for path in paths]
+
+
+def find_session(home: Home, clock: Clock, campaign_file: Path) -> Session:
+    """Return the campaign of this file, else the one of this home that was used last.
+
+    Raises:
+        UsageError: this home knows no such campaign.
+    """
+    sessions = known_sessions(home, clock)
+    wanted = str(campaign_file.absolute())
+    if campaign_file.exists():
+        sessions = [session for session in sessions if session.facts.campaign_file == wanted]
+    if not sessions:
+        raise UsageError(
+            _("no campaign was started from {file}").format(file=wanted),
+            hint=_("start it with `lastro run`, or go to the folder of its campaign file"),
+        )
+    return sessions[-1]

@@ -1,0 +1,243 @@
+"""One attempt: one life of a run's process on this machine, from its claim to its cause of end."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lastro import __version__, atomic, strictjson
+from lastro.clock import Clock, iso
+from lastro.journal.events import EventType
+from lastro.journal.streams import StreamWriter, read_stream
+from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_attempt
+from lastro.procs.identity import ProcessId
+from lastro.procs.job import Exit, JobProcess, launch, take_over
+from lastro.procs.killtree import end_tree
+from lastro.rules import Attempt, Cause, Ended, Life, Order, cause_of
+from lastro.run.notice import read_notice
+from lastro.run.seat import Claim, Seat
+from lastro.run.watch import Watch
+
+#: Seconds between two looks at a running job; its exit is seen at once.
+LOOK_SECONDS = 0.2
+#: Part of a notice that is kept to end what the save has left alive.
+RESERVE_SECONDS = 0.3
+
+
+@dataclass
+class _Leaving:
+    """Why the job was asked to leave, and until when (monotonic seconds) it may take."""
+
+    noticed: bool = False
+    asked: bool = False
+    fenced: bool = False
+    deadline: float | None = None
+    grace_over: bool = False
+
+    def until(self, seconds: float) -> None:
+        moment = time.monotonic() + seconds
+        self.deadline = moment if self.deadline is None else min(self.deadline, moment)
+
+
+class RunningAttempt:
+    """The attempt that is alive now. Made by `begin` or `take_up`; `live` returns when it has ended."""
+
+    def __init__(
+        self, folder: AttemptFolder, order: Order, seat: Seat, stream: StreamWriter, before: int | None
+    ) -> None:
+        self.folder, self.stream = folder, stream
+        self._order, self._seat, self._before = order, seat, before
+        self._job: JobProcess | None = None
+        self._started = time.monotonic()
+        self._watch = Watch(folder, order, stream, self._started)
+        self._leaving = _Leaving()
+
+    # --- beginning ------------------------------------------------------------------------------------
+
+    @classmethod
+    def begin(
+        cls,
+        run: RunFolder,
+        order: Order,
+        seat: Seat,
+        claim: Claim,
+        before: int | None,
+        workdir: Path,
+        me: ProcessId,
+        clock: Clock,
+    ) -> RunningAttempt:
+        """Start a new life of the job. `before`: the highest step committed so far."""
+        folder = run.attempt(claim.number)
+        atomic.make_folder(folder.root)
+        told = Attempt(
+            number=claim.number,
+            token=claim.token,
+            order=order,
+            claimed_at=iso(clock.now()),
+            committed_step=before,
+        )
+        atomic.write_text(folder.attempt, strictjson.pretty(told.as_json()))
+        attempt = cls(folder, order, seat, _open_stream(order, claim.number, clock), before)
+        attempt.stream.append(
+            EventType.ATTEMPT_STARTED,
+            run=order.run,
+            name=order.name,
+            attempt=claim.number,
+            machine=order.machine,
+            node=order.node,
+            token=claim.token,
+            committed_step=before,
+            mono=attempt._started,
+        )
+        attempt._launch(workdir, me)
+        return attempt
+
+    def _launch(self, workdir: Path, me: ProcessId) -> None:
+        run = self.folder.run
+        for folder in (run.outputs, run.checkpoints):
+            atomic.make_folder(folder)
+        environment = {
+            **os.environ,
+            **self._order.environment,
+            "LASTRO_ATTEMPT": str(self.folder.root),
+            "LASTRO_OUTPUTS": str(run.outputs),
+            "LASTRO_CHECKPOINTS": str(run.checkpoints),
+            "LASTRO_RUN": self._order.run,
+            "PYTHONUNBUFFERED": "1",
+        }
+        self._job = launch(self.folder, self._order.command, cwd=workdir, env=environment)
+        self.stream.append(
+            EventType.ATTEMPT_LAUNCHED,
+            shim=self._job.shim.as_json(),
+            job=self._job.job.as_json(),
+            supervisor=me.as_json(),
+        )
+
+    @classmethod
+    def take_up(
+        cls, run: RunFolder, order: Order, seat: Seat, number: int, me: ProcessId, clock: Clock
+    ) -> RunningAttempt | None:
+        """Go on with a life whose supervisor died on this machine; None when there is none to go on with."""
+        folder = run.attempt(number)
+        campaign = CampaignFolder(Path(order.campaign_folder))
+        events = read_stream(campaign.stream(stream_of_attempt(order.run, number))).events
+        started = next((event for event in events if event.type is EventType.ATTEMPT_STARTED), None)
+        if started is None or any(event.type is EventType.ATTEMPT_ENDED for event in events):
+            return None
+        if started.facts["machine"] != order.machine:
+            return None
+        attempt = cls(
+            folder, order, seat, _open_stream(order, number, clock), started.facts["committed_step"]
+        )
+        attempt._started = started.facts["mono"]
+        attempt._watch = Watch(folder, order, attempt.stream, attempt._started)
+        attempt._watch.take_up(events)
+        attempt._job = take_over(folder)
+        attempt.stream.append(
+            EventType.ATTEMPT_ADOPTED, supervisor=me.as_json(), found=attempt._job is not None
+        )
+        return attempt
+
+    # --- living ---------------------------------------------------------------------------------------
+
+    def live(self) -> Life:
+        """Watch the job until it has ended and nothing of it is alive; record and return its life."""
+        ended: Exit | None = None
+        while self._job is not None and ended is None:
+            ended = self._job.wait(LOOK_SECONDS)
+            self._watch.look()
+            if ended is None:
+                self._heed()
+        end_tree(self._marker)
+        self._watch.look()
+        cause = self._cause(ended)
+        self.stream.append(
+            EventType.ATTEMPT_ENDED,
+            cause=cause.as_json(),
+            step=cause.step,
+            committed_step=self._committed,
+            seconds=round(time.monotonic() - self._started, 3),
+        )
+        return Life(
+            number=self.folder.number,
+            cause=cause,
+            progress_before=self._before,
+            progress_after=self._committed,
+        )
+
+    @property
+    def _marker(self) -> tuple[str, str]:
+        return ("LASTRO_ATTEMPT", str(self.folder.root))
+
+    @property
+    def _committed(self) -> int | None:
+        committed = self._watch.committed_step
+        return committed if committed is not None else self._before
+
+    def _heed(self) -> None:
+        """Act on a notice, a request, a stop rule, a lost seat; end the job when its grace is over."""
+        leaving = self._leaving
+        if not self._seat.is_mine():
+            leaving.fenced = True
+            end_tree(self._marker)
+            return
+        if not leaving.noticed and (seconds := read_notice()) is not None:
+            leaving.noticed = True
+            self.stream.append(EventType.NOTICE_RECEIVED, seconds=seconds, source="machine")
+            self._ask_to_leave(max(0.0, seconds - RESERVE_SECONDS))
+        if not leaving.asked and (request := self._request()) is not None:
+            leaving.asked = True
+            self.stream.append(EventType.ATTEMPT_ASKED, why=request)
+            self._ask_to_leave(self._order.grace_seconds)
+        if self._watch.stop is not None and leaving.deadline is None:
+            self._ask_to_leave(self._order.grace_seconds)
+        if leaving.deadline is not None and time.monotonic() > leaving.deadline and not leaving.grace_over:
+            leaving.grace_over = True
+            end_tree(self._marker)
+
+    def _request(self) -> str | None:
+        try:
+            return str(strictjson.read(self.folder.run.stop_request)["why"])
+        except FileNotFoundError:
+            return None
+
+    def _ask_to_leave(self, seconds: float) -> None:
+        """TERM to the job itself, never to its children: the save needs its workers."""
+        self._leaving.until(seconds)
+        if self._job is not None:
+            self._job.terminate()
+
+    # --- ending ---------------------------------------------------------------------------------------
+
+    def _cause(self, ended: Exit | None) -> Cause:
+        leaving, watch = self._leaving, self._watch
+        if leaving.fenced:
+            return cause_of(Ended(exit_code=12, signal=None, step=watch.step))
+        return cause_of(
+            Ended(
+                exit_code=ended.code if ended else None,
+                signal=ended.signal if ended else None,
+                step=watch.step,
+                noticed=leaving.noticed,
+                asked=leaving.asked,
+                stop=watch.stop,
+                failure=watch.failure,
+                grace_over=leaving.grace_over,
+            )
+        )
+
+
+def _open_stream(order: Order, number: int, clock: Clock) -> StreamWriter:
+    campaign = CampaignFolder(Path(order.campaign_folder))
+    opening: dict[str, Any] = {
+        "campaign": order.campaign,
+        "lastro": __version__,
+        "host": platform.node(),
+        "home_stream": order.home_stream,
+        "home_head": order.home_head,
+    }
+    return StreamWriter(campaign.stream(stream_of_attempt(order.run, number)), clock, opening)

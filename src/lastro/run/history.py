@@ -1,0 +1,60 @@
+"""What earlier attempts of a run were, read back from their streams on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lastro.journal.events import EventType
+from lastro.journal.streams import Event, read_stream
+from lastro.locale import _
+from lastro.paths import CampaignFolder, stream_of_attempt
+from lastro.rules import Cause, End, Life, Stop, StopKind
+
+
+def read_lives(campaign: CampaignFolder, run: str, last: int) -> list[Life]:
+    """Return attempts 1 to `last` of a run; a claim that never started has no life."""
+    lives = []
+    for number in range(1, last + 1):
+        life = life_of(read_stream(campaign.stream(stream_of_attempt(run, number))).events)
+        if life is not None:
+            lives.append(life)
+    return lives
+
+
+def life_of(events: Sequence[Event]) -> Life | None:
+    """Return the life that one stream tells; one that does not tell its end was lost."""
+    life: Life | None = None
+    for event in events:
+        if event.type is EventType.ATTEMPT_STARTED:
+            before = event.facts["committed_step"]
+            life = Life(
+                number=event.facts["attempt"],
+                cause=Cause(end=End.LOST, why=_("its machine went away")),
+                progress_before=before,
+                progress_after=before,
+            )
+        elif life is not None and event.type is EventType.CHECKPOINT_COMMITTED:
+            life = replace(life, progress_after=event.facts["step"])
+        elif life is not None and event.type is EventType.ATTEMPT_ENDED:
+            life = replace(life, cause=cause_from_json(event.facts["cause"]))
+    return life
+
+
+def committed_step(lives: Sequence[Life]) -> int | None:
+    """Return the highest step that any of these lives has committed; None when none has."""
+    steps = [life.progress_after for life in lives if life.progress_after is not None]
+    return max(steps, default=None)
+
+
+def cause_from_json(value: Mapping[str, Any]) -> Cause:
+    """Read what `Cause.as_json` wrote."""
+    stop = value.get("stop")
+    return Cause(
+        **{
+            **value,
+            "end": End(value["end"]),
+            "stop": Stop(**{**stop, "kind": StopKind(stop["kind"])}) if stop else None,
+        }
+    )

@@ -1,0 +1,169 @@
+"""Turns what a job leaves behind (signals, measurements) into checked events of its attempt's stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lastro import strictjson
+from lastro.checkpoint.store import committed
+from lastro.journal.events import EventType
+from lastro.journal.signals import LineReader, Signal, read_beat
+from lastro.journal.streams import Event, StreamWriter
+from lastro.paths import AttemptFolder
+from lastro.rules import Order, Stop, StopKind, StopRule, judge_input, judge_values
+
+
+class Watch:
+    """Follows one attempt. Holds what has been seen so far; `look` reads what is new.
+
+    `stop`: the first stop rule that has spoken. `failure`: the exception that the job told, with its step.
+    """
+
+    def __init__(self, folder: AttemptFolder, order: Order, stream: StreamWriter, started: float) -> None:
+        self._folder, self._order, self._stream, self._started = folder, order, stream, started
+        self._signals = LineReader(folder.signals)
+        self._measurements = LineReader(folder.measurements())
+        self._metric_rules: tuple[StopRule, ...] = tuple(rule for rule in order.stop if rule.metric)
+        self.stop: Stop | None = None
+        self.failure: str | None = None
+        self.committed_step: int | None = None
+        self.resumed_step: int | None = None
+        self._failed_at: int | None = None
+        self._offset = 0
+        self._handlers: Mapping[Signal, Callable[[Mapping[str, Any]], None]] = {
+            Signal.RESTORED: self._restored,
+            Signal.PASSED_OVER: self._passed_over,
+            Signal.CHECKPOINT: self._checkpoint,
+            Signal.OUTPUT: self._output,
+            Signal.READ: self._read,
+            Signal.STOP: self._stop_told,
+            Signal.EXCEPTION: self._exception,
+            Signal.FIRST_STEP: self._first_step,
+        }
+
+    def take_up(self, events: Sequence[Event]) -> None:
+        """Go on where an earlier supervisor of this attempt stopped recording."""
+        for event in events:
+            self._offset = max(self._offset, event.facts.get("signal", 0))
+            if event.type is EventType.CHECKPOINT_COMMITTED:
+                self.committed_step = event.facts["step"]
+            if event.type is EventType.ATTEMPT_RESUMED:
+                self.resumed_step = event.facts["step"]
+            if event.type is EventType.STOP_RULED:
+                told = event.facts
+                self.stop = Stop(
+                    kind=StopKind(told["rule"]),
+                    why=told["why"],
+                    step=told["step"],
+                    metric=told["metric"],
+                    value=told["value"],
+                )
+        self._signals.offset = self._offset
+
+    def _append(self, kind: EventType, **facts: Any) -> None:
+        """Record an event with the place in `signals.jsonl` that it comes from."""
+        self._stream.append(kind, **facts, signal=self._offset)
+
+    @property
+    def step(self) -> int | None:
+        """The last step that the job is known to have completed."""
+        if self._failed_at is not None:
+            return self._failed_at
+        beat = read_beat(self._folder.heartbeat)
+        return beat.step if beat else self.committed_step
+
+    def look(self) -> None:
+        """Record what the job has signalled and measured since the last look."""
+        for line in self._signals.lines():
+            self._offset += len(line) + 1
+            try:
+                facts = strictjson.loads(line)
+                handler = self._handlers.get(Signal(facts["kind"]))
+            except (ValueError, KeyError, TypeError):
+                continue  # a job can write anything into its own file; only what is understood counts
+            if handler is not None:
+                handler(facts)
+        self._judge_measurements()
+
+    def _judge_measurements(self) -> None:
+        if not self._metric_rules or self.stop is not None:
+            return
+        for line in self._measurements.lines():
+            try:
+                point = strictjson.loads(line)
+                values = {name: strictjson.number(value) for name, value in point["v"].items()}
+                stop = judge_values(self._metric_rules, int(point["s"]), values)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue
+            if stop is not None:
+                self._ruled(stop)
+                return
+
+    def _ruled(self, stop: Stop) -> None:
+        if self.stop is not None:
+            return
+        self.stop = stop
+        self._append(
+            EventType.STOP_RULED,
+            rule=stop.kind.value,
+            why=stop.why,
+            step=stop.step,
+            metric=stop.metric,
+            value=stop.value,
+        )
+
+    def _restored(self, facts: Mapping[str, Any]) -> None:
+        self.resumed_step = facts["step"]
+        self._append(
+            EventType.ATTEMPT_RESUMED, step=facts["step"], folder=facts["folder"], seconds=facts["seconds"]
+        )
+
+    def _passed_over(self, facts: Mapping[str, Any]) -> None:
+        self._append(EventType.CHECKPOINT_PASSED_OVER, folder=facts["folder"], why=facts["why"])
+
+    def _checkpoint(self, facts: Mapping[str, Any]) -> None:
+        folder = self._folder.run.checkpoints / facts["folder"]
+        found = committed(folder)
+        if isinstance(found, str):
+            self._append(EventType.CHECKPOINT_REFUSED, folder=facts["folder"], why=found)
+            return
+        self.committed_step = found.step
+        self._append(
+            EventType.CHECKPOINT_COMMITTED,
+            step=found.step,
+            folder=facts["folder"],
+            bytes=facts["bytes"],
+            seconds=facts["seconds"],
+            why=facts["why"],
+        )
+
+    def _output(self, facts: Mapping[str, Any]) -> None:
+        path = self._folder.run.outputs / facts["path"]
+        if path.exists():
+            self._append(
+                EventType.OUTPUT_PUBLISHED, path=facts["path"], bytes=facts["bytes"], sha256=facts["sha256"]
+            )
+
+    def _read(self, facts: Mapping[str, Any]) -> None:
+        self._append(EventType.INPUT_READ, rows=facts["rows"], digest=facts["digest"])
+        stop = judge_input(self._order.stop, self._order.corpus, facts["rows"], facts["digest"])
+        if stop is not None:
+            self._ruled(stop)
+
+    def _stop_told(self, facts: Mapping[str, Any]) -> None:
+        kind = StopKind(facts["rule"])
+        self._ruled(
+            Stop(
+                kind=kind, why=facts["why"], step=facts["step"], metric=facts["metric"], value=facts["value"]
+            )
+        )
+
+    def _exception(self, facts: Mapping[str, Any]) -> None:
+        self.failure = str(facts["failure"])
+        self._failed_at = facts["step"]
+
+    def _first_step(self, facts: Mapping[str, Any]) -> None:
+        self._append(
+            EventType.ATTEMPT_STEPPED, step=facts["step"], seconds=round(facts["mono"] - self._started, 6)
+        )
