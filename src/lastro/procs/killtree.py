@@ -1,0 +1,159 @@
+"""Ending everything that belongs together, whatever it did: new sessions, double forks, forking storms.
+
+Two rungs: descent (children of children of the roots) and the environment (processes that inherited
+NAME=VALUE). The first misses orphans, the second misses what cleared its environment; what one finds is a
+root for the other.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lastro.errors import ProviderError
+from lastro.locale import _
+from lastro.procs.identity import Entry, ProcessId, boot_id, is_alive, send, table
+
+#: After so many looks that each found new processes, stopping them first is given up: kill what is there.
+_FREEZING_LOOKS = 20
+#: A process in the middle of exec shows no environment, so one empty look is no proof.
+_EMPTY_LOOKS = 3
+
+
+@dataclass(frozen=True)
+class Members:
+    """What belongs to a tree, by the rung that found it. One process can stand in both."""
+
+    descent: frozenset[ProcessId]
+    environment: frozenset[ProcessId]
+
+    @property
+    def all(self) -> frozenset[ProcessId]:
+        return self.descent | self.environment
+
+
+def descendants(parents: Mapping[int, int], roots: Iterable[int]) -> set[int]:
+    """Return all pids that descend from `roots`, without the roots, given each pid's parent."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in parents.items():
+        children.setdefault(parent, []).append(pid)
+    found: set[int] = set()
+    todo = list(roots)
+    while todo:
+        fresh = [pid for pid in children.get(todo.pop(), ()) if pid not in found]
+        found.update(fresh)
+        todo.extend(fresh)
+    return found - set(roots)
+
+
+def members(marker: tuple[str, str], roots: Sequence[ProcessId | int] = ()) -> Members:
+    """Return the living processes that belong to a tree; never the caller, nor what the caller descends from.
+
+    Args:
+        marker: NAME and VALUE that members inherited in their environment.
+        roots: members themselves, with all that descends from them. A bare pid must be one that cannot have
+            been used again: the caller, or a child that was not waited for.
+    """
+    entries = {pid: entry for pid, entry in table().items() if not entry.dead}
+    spared = _ancestry(entries, os.getpid())
+    marked = {pid for pid in entries if pid not in spared and _has(pid, marker)}
+    known = {root if isinstance(root, int) else root.pid for root in roots if _is_root(root)} & entries.keys()
+    parents = {pid: entry.parent for pid, entry in entries.items()}
+    descent = (known | descendants(parents, known | marked)) - spared
+    return Members(_identities(entries, descent), _identities(entries, marked))
+
+
+def end_tree(
+    marker: tuple[str, str],
+    roots: Sequence[ProcessId | int] = (),
+    *,
+    grace_seconds: float = 0.0,
+    seconds: float = 30.0,
+) -> Members:
+    """End a tree for good and return what was ended, by the rung that found it.
+
+    With a grace, TERM goes to the roots alone, and the rest follows when all are gone or the grace is over.
+    Then members are stopped until no new one appears (a stopped parent forks no more, and keeps its
+    children findable) and killed, until several looks in a row find nothing.
+
+    Raises:
+        ProviderError: something was still alive after `seconds`.
+    """
+    if grace_seconds > 0:
+        _ask(marker, roots, grace_seconds)
+    deadline = time.monotonic() + seconds
+    descent: set[ProcessId] = set()
+    environment: set[ProcessId] = set()
+    looks, empty = 0, 0
+    while empty < _EMPTY_LOOKS:
+        seen = descent | environment
+        found = members(marker, (*roots, *seen))
+        fresh = found.all - seen
+        descent |= found.descent
+        environment |= found.environment
+        looks += 1
+        if fresh and looks <= _FREEZING_LOOKS:
+            _signal_all(fresh, signal.SIGSTOP)
+        elif found.all:
+            _signal_all(found.all, signal.SIGKILL)
+        empty = 0 if found.all else empty + 1
+        if found.all and time.monotonic() > deadline:
+            raise _immortal(found.all, seconds)
+        if not fresh and empty < _EMPTY_LOOKS:
+            time.sleep(0.002)
+    return Members(frozenset(descent), frozenset(environment))
+
+
+def _ask(marker: tuple[str, str], roots: Sequence[ProcessId | int], grace_seconds: float) -> None:
+    own = {root if isinstance(root, int) else root.pid for root in roots}
+    asked = [process for process in members(marker, roots).all if process.pid in own]
+    _signal_all(asked, signal.SIGTERM)
+    deadline = time.monotonic() + grace_seconds
+    while any(map(is_alive, asked)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def _signal_all(processes: Iterable[ProcessId], number: signal.Signals) -> None:
+    for process in processes:
+        send(process, number)
+
+
+def _immortal(left: frozenset[ProcessId], seconds: float) -> ProviderError:
+    pids = ", ".join(str(process.pid) for process in sorted(left, key=lambda process: process.pid)[:10])
+    return ProviderError(
+        _("{count} processes were still alive after {seconds:g} s of killing: {pids}").format(
+            count=len(left), seconds=seconds, pids=pids
+        ),
+        hint=_("they may hang in a driver or a network disk, or belong to another user; restart the machine"),
+    )
+
+
+def _is_root(root: ProcessId | int) -> bool:
+    return isinstance(root, int) or is_alive(root)
+
+
+def _identities(entries: Mapping[int, Entry], pids: Iterable[int]) -> frozenset[ProcessId]:
+    return frozenset(ProcessId(boot_id(), pid, entries[pid].start_ticks) for pid in pids)
+
+
+def _ancestry(entries: Mapping[int, Entry], pid: int) -> set[int]:
+    """Return `pid` and all that it descends from."""
+    line: set[int] = set()
+    while pid in entries and pid not in line:
+        line.add(pid)
+        pid = entries[pid].parent
+    return line
+
+
+def _has(pid: int, marker: tuple[str, str]) -> bool:
+    """Say whether a process inherited the marker. Another user's cannot be asked, and is not ours."""
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    name, value = marker
+    return f"\0{name}={value}\0".encode() in b"\0" + environment + b"\0"
