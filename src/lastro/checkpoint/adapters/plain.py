@@ -1,0 +1,54 @@
+"""State without tensors: for jobs that have not imported a tensor library."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lastro.checkpoint.store import Draft
+from lastro.errors import CheckpointDamaged
+from lastro.locale import _
+
+
+def no_generator(name: str) -> CheckpointDamaged:
+    """Return the error for a random state that has no generator here."""
+    return CheckpointDamaged(
+        _("random/{name} is in the checkpoint, but there is no such generator here").format(name=name),
+        hint=_("resume with the same libraries and devices as before"),
+    )
+
+
+class Plain:
+    """Numbers, text and containers; Python's own random generator."""
+
+    def take(self, path: str, value: Any) -> str | None:
+        return None
+
+    def write_taken(self, draft: Draft) -> None:
+        """Nothing was taken."""
+
+    def read_tensors(self, path: Path) -> dict[str, Any]:
+        raise CheckpointDamaged(
+            _("{path} holds tensors, but torch has not been imported").format(path=path),
+            hint=_("import torch before the training loop, as the run did that saved this"),
+        )
+
+    def compare(self, saved: Any, live: Any) -> str | None:
+        return None
+
+    def compare_shapes(self, saved: Any, live: Any) -> str | None:
+        return None
+
+    def prepare(self, saved: Any, live: Any) -> Any:
+        return saved
+
+    def random_state(self) -> dict[str, Any]:
+        return {"python": random.getstate()}
+
+    def set_random_state(self, state: Mapping[str, Any]) -> None:
+        for name in state:
+            if name != "python":
+                raise no_generator(name)
+        random.setstate(state["python"])

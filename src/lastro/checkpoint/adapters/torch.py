@@ -1,0 +1,177 @@
+"""PyTorch: tensors to safetensors and back, bit for bit, and its random states."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+
+from lastro.checkpoint.adapters.base import TENSORS
+from lastro.checkpoint.adapters.plain import no_generator
+from lastro.checkpoint.state import refused
+from lastro.checkpoint.store import Draft
+from lastro.errors import CheckpointDamaged
+from lastro.locale import _
+
+#: Names of element types in the safetensors format.
+_DTYPES = {
+    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
+    torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8",
+    torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64", torch.bool: "BOOL",
+    torch.complex64: "C64", torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2",
+}  # fmt: skip
+_PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+
+
+class Torch:
+    """Dense tensors on any device; the generators of Python, NumPy, PyTorch and its CUDA devices."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, torch.Tensor] = {}
+        self._names: dict[tuple[Any, ...], str] = {}
+
+    def take(self, path: str, value: Any) -> str | None:
+        if not isinstance(value, torch.Tensor):
+            return None
+        _check_kind(path, value)
+        seen = _same_memory(value)
+        if seen in self._names:
+            return self._names[seen]
+        name = path
+        while name in self._taken:  # the keys 0 and "0" are spelt alike
+            name += "'"
+        self._taken[name] = value
+        if seen is not None:
+            self._names[seen] = name
+        return name
+
+    def write_taken(self, draft: Draft) -> None:
+        taken, self._taken, self._names = self._taken, {}, {}
+        if taken:
+            draft.write(TENSORS, _safetensors(taken))
+
+    def read_tensors(self, path: Path) -> dict[str, Any]:
+        try:
+            with safe_open(path, framework="pt", device="cpu") as file:
+                # What safe_open gives may share the file's pages: live state must never do that.
+                return {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError, KeyError, RuntimeError) as error:
+            raise CheckpointDamaged(
+                _("{path} is not a file of tensors: {error}").format(path=path, error=error)
+            ) from error
+
+    def compare(self, saved: Any, live: Any) -> str | None:
+        shapes = self.compare_shapes(saved, live)
+        if shapes != "" or saved is live or torch.equal(_bits(saved), _bits(live)):
+            return shapes
+        return _("{shape} with other values than in the checkpoint").format(shape=_shape(saved))
+
+    def compare_shapes(self, saved: Any, live: Any) -> str | None:
+        if not isinstance(saved, torch.Tensor) and not isinstance(live, torch.Tensor):
+            return None
+        one, other = _shape(saved), _shape(live)
+        if one == other:
+            return ""
+        return _("{saved} in the checkpoint, {live} here").format(saved=one, live=other)
+
+    def prepare(self, saved: Any, live: Any) -> Any:
+        metadata = getattr(live, "_metadata", None)
+        if metadata is not None:
+            saved._metadata = metadata  # versions of the modules' formats: the same code, so the same
+        return saved
+
+    def random_state(self) -> dict[str, Any]:
+        numpy_state: Any = np.random.get_state()
+        algorithm, keys, position, has_gauss, cached = numpy_state
+        state = {
+            "python": random.getstate(),
+            "numpy": [str(algorithm), keys.tobytes(), int(position), int(has_gauss), float(cached)],
+            "torch": torch.get_rng_state(),
+        }
+        if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+            state["cuda"] = torch.cuda.get_rng_state_all()
+        return state
+
+    def set_random_state(self, state: Mapping[str, Any]) -> None:
+        for name in state:
+            if name not in ("python", "numpy", "torch", "cuda"):
+                raise no_generator(name)
+        if "cuda" in state:
+            if len(state["cuda"]) != torch.cuda.device_count():
+                raise no_generator("cuda")
+            torch.cuda.set_rng_state_all(state["cuda"])
+        random.setstate(state["python"])
+        if "numpy" in state:
+            algorithm, keys, position, has_gauss, cached = state["numpy"]
+            np.random.set_state(
+                (algorithm, np.frombuffer(keys, dtype=np.uint32), position, has_gauss, cached)
+            )
+        if "torch" in state:
+            torch.set_rng_state(state["torch"])
+
+
+def _check_kind(path: str, value: torch.Tensor) -> None:
+    if type(value) not in _PLAIN_TYPES:
+        raise refused(path, _("a {kind} is not a plain tensor").format(kind=type(value).__qualname__))
+    if value.layout is not torch.strided or value.is_quantized:
+        raise refused(path, _("a {layout} tensor is not dense").format(layout=value.layout))
+    if value.device.type == "meta":
+        raise refused(path, _("a tensor on the meta device has no values"))
+    if value.dtype not in _DTYPES:
+        raise refused(path, _("{dtype} is not in the safetensors format").format(dtype=value.dtype))
+
+
+def _same_memory(value: torch.Tensor) -> tuple[Any, ...] | None:
+    """Return a key that two names of the same tensor share (tied weights); None for tensors without bytes."""
+    if value.numel() == 0:
+        return None
+    return (
+        value.device, value.data_ptr(), value.dtype, tuple(value.shape), value.stride(),
+        value.is_conj(), value.is_neg(),
+    )  # fmt: skip
+
+
+def _bits(value: torch.Tensor) -> torch.Tensor:
+    """Return the elements of a tensor as one row of bytes on the CPU; copies only if it must."""
+    dense = value.detach().resolve_conj().resolve_neg().cpu().contiguous()
+    return dense.reshape(-1).view(torch.uint8)
+
+
+def _shape(value: Any) -> str:
+    if not isinstance(value, torch.Tensor):
+        return type(value).__name__
+    return f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
+
+
+def _safetensors(tensors: Mapping[str, torch.Tensor]) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of a safetensors file one tensor at a time: they are hashed as they are written.
+
+    Source of the format: the safetensors README: length of the header as 8 bytes, little-endian; a JSON
+    header padded with spaces; then the data, in the order of the header. Larger element types come first,
+    which keeps every tensor aligned.
+    """
+    ordered = sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0]))
+    header: dict[str, Any] = {}
+    offset = 0
+    for name, tensor in ordered:
+        end = offset + tensor.numel() * tensor.element_size()
+        header[name] = {
+            "dtype": _DTYPES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [offset, end],
+        }
+        offset = end
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    yield struct.pack("<Q", len(text)) + text
+    for _name, tensor in ordered:
+        if tensor.numel():
+            row: Any = _bits(tensor).numpy()
+            yield memoryview(row)

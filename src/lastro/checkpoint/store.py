@@ -1,0 +1,280 @@
+"""Checkpoints on the disk: published once, manifest last; the latest is the latest that verifies.
+
+`<checkpoints>/<step>-a<attempt>/` holds the files of one checkpoint and `manifest.json`, which alone makes
+it exist. *Committed* means that the manifest can be read and every size is right; *verified* that every
+byte was read again and has the digest of the manifest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lastro import atomic, strictjson
+from lastro.checkpoint import digest
+from lastro.errors import CheckpointDamaged, Fenced, LastroError
+from lastro.locale import _
+
+VERSION = 1
+MANIFEST = "manifest.json"
+_NAME = re.compile(r"(0|[1-9][0-9]*)-a(0|[1-9][0-9]*)")
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """One file of a checkpoint: its size in bytes and its digest in hex."""
+
+    bytes: int
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What the manifest says of a checkpoint beside its files.
+
+    `step` counts completed updates; `why` is due, asked or end; `created` is UTC ISO 8601; `position` is
+    for people and programs that read manifests, the exact one lies in the state.
+    """
+
+    run: str
+    attempt: int
+    step: int
+    why: str
+    created: str
+    position: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        return f"{self.step}-a{self.attempt}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """A checkpoint that was committed."""
+
+    facts: Facts
+    algorithm: str
+    files: Mapping[str, FileEntry]
+
+    @property
+    def step(self) -> int:
+        return self.facts.step
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files, the manifest itself left out."""
+        return sum(entry.bytes for entry in self.files.values())
+
+    def as_json(self) -> dict[str, Any]:
+        facts = self.facts
+        return {
+            "version": VERSION,
+            "run": facts.run,
+            "attempt": facts.attempt,
+            "step": facts.step,
+            "why": facts.why,
+            "created": facts.created,
+            "position": dict(facts.position),
+            "files": {
+                name: {"bytes": entry.bytes, self.algorithm: entry.digest}
+                for name, entry in self.files.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Manifest:
+        """Read what `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        if value["version"] != VERSION:
+            raise ValueError(_("version {version} is not known here").format(version=value["version"]))
+        algorithms = {name for entry in value["files"].values() for name in entry if name != "bytes"}
+        if len(algorithms) != 1 or not algorithms <= set(digest.KNOWN):
+            raise ValueError(_("its digests are of no kind that is known here"))
+        (algorithm,) = algorithms
+        facts = Facts(
+            run=value["run"],
+            attempt=int(value["attempt"]),
+            step=int(value["step"]),
+            why=value["why"],
+            created=value["created"],
+            position=dict(value["position"]),
+        )
+        files = {
+            name: FileEntry(int(entry["bytes"]), str(entry[algorithm]))
+            for name, entry in value["files"].items()
+        }
+        if any(Path(name).name != name or name == MANIFEST for name in files):
+            raise ValueError(_("it names a file outside its folder"))
+        return cls(facts=facts, algorithm=algorithm, files=files)
+
+
+@dataclass(frozen=True)
+class NotCommitted:
+    """Why a folder is no checkpoint."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """The latest checkpoint that verifies, None when there is none; what was passed over, with reasons."""
+
+    folder: Path | None
+    manifest: Manifest | None
+    passed_over: tuple[tuple[Path, str], ...]
+
+
+class Draft:
+    """A checkpoint that is being written; its files are hashed on their way to the disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: dict[str, FileEntry] = {}
+
+    def write(self, name: str, chunks: Iterable[bytes | memoryview]) -> None:
+        """Write one file of the checkpoint. Its bytes become durable when the checkpoint is published."""
+        hasher = digest.hasher(digest.ALGORITHM)
+        assert hasher is not None  # the algorithm was chosen because it is here
+        size = 0
+        with (self.folder / name).open("xb") as file:
+            for chunk in chunks:
+                hasher.update(chunk)
+                size += file.write(chunk)
+        self.files[name] = FileEntry(size, hasher.hexdigest())
+
+
+@contextlib.contextmanager
+def publish(checkpoints: Path, facts: Facts, still_mine: Callable[[], bool]) -> Iterator[Draft]:
+    """Give a draft; when the block ends well, publish it as `<step>-a<attempt>`, whole or not at all.
+
+    Args:
+        checkpoints: the run's folder of checkpoints; made when it is missing.
+        facts: what the manifest says beside the files.
+        still_mine: asked right before the checkpoint gets its name.
+
+    Raises:
+        Fenced: `still_mine` said no; nothing was published.
+        FileExistsError: this attempt has published this step already.
+    """
+    atomic.make_folder(checkpoints)
+    with atomic.publish_folder(checkpoints / facts.name) as folder:
+        draft = Draft(folder)
+        yield draft
+        manifest = Manifest(facts=facts, algorithm=digest.ALGORITHM, files=draft.files)
+        (folder / MANIFEST).write_text(strictjson.pretty(manifest.as_json()), encoding="utf-8")
+        if not still_mine():
+            raise fenced(facts.attempt)
+
+
+def fenced(attempt: int) -> Fenced:
+    """Return the error of an attempt that was replaced while it was thought dead."""
+    return Fenced(
+        _("attempt {attempt} was replaced by a later one, so it publishes nothing more").format(
+            attempt=attempt
+        ),
+        hint=_("nothing to do: the later attempt goes on from the last checkpoint that was published"),
+    )
+
+
+def committed(folder: Path) -> Manifest | NotCommitted:
+    """Return the manifest when it can be read, fits the folder's name and every size is right."""
+    try:
+        manifest = Manifest.from_json(strictjson.read(folder / MANIFEST))
+    except FileNotFoundError:
+        return NotCommitted(_("it has no manifest"))
+    except (OSError, LastroError, KeyError, TypeError, ValueError, AttributeError) as error:
+        return NotCommitted(_("its manifest cannot be read: {error}").format(error=error))
+    if manifest.facts.name != folder.name:
+        return NotCommitted(_("its manifest belongs to {name}").format(name=manifest.facts.name))
+    for name, entry in manifest.files.items():
+        try:
+            size = (folder / name).stat().st_size
+        except OSError:
+            return NotCommitted(_("{file} is missing").format(file=name))
+        if size != entry.bytes:
+            return NotCommitted(
+                _("{file} has {size} bytes, the manifest says {expected}").format(
+                    file=name, size=size, expected=entry.bytes
+                )
+            )
+    return manifest
+
+
+def verify(folder: Path) -> tuple[str, ...]:
+    """Read every byte of a checkpoint again. Returns its problems; empty means verified."""
+    manifest = committed(folder)
+    if isinstance(manifest, NotCommitted):
+        return (manifest.why,)
+    problems = []
+    for name, entry in manifest.files.items():
+        found = file_digest(folder / name, manifest.algorithm)
+        if found is None:
+            problems.append(
+                _("{algorithm} cannot be computed here: install xxhash").format(algorithm=manifest.algorithm)
+            )
+        elif found != entry.digest:
+            problems.append(
+                _("{file} does not have the digest of its manifest: its bytes have changed").format(file=name)
+            )
+    return tuple(problems)
+
+
+def file_digest(path: Path, algorithm: str) -> str | None:
+    """Return the digest of a file's bytes; None when the algorithm is not available here."""
+    hasher = digest.hasher(algorithm)
+    if hasher is None:
+        return None
+    buffer = memoryview(bytearray(_CHUNK))
+    with path.open("rb", buffering=0) as file:
+        while count := file.readinto(buffer):
+            hasher.update(buffer[:count])
+    return hasher.hexdigest()
+
+
+def read_file(folder: Path, manifest: Manifest, name: str) -> bytes:
+    """Return one file of a checkpoint, its digest checked on the bytes that are returned.
+
+    Raises:
+        CheckpointDamaged: the bytes are not those of the manifest.
+    """
+    data = (folder / name).read_bytes()
+    hasher = digest.hasher(manifest.algorithm)
+    if hasher is not None:
+        hasher.update(data)
+    if hasher is None or hasher.hexdigest() != manifest.files[name].digest:
+        raise CheckpointDamaged(
+            _("{file} of checkpoint {name} changed after it was checked").format(file=name, name=folder.name),
+            hint=_("check the disk; an older checkpoint may be whole"),
+        )
+    return data
+
+
+def names(checkpoints: Path) -> list[Path]:
+    """Return the folders named like a checkpoint, the latest first: by step, then by attempt."""
+    if not checkpoints.is_dir():
+        return []
+    numbered = [
+        (int(match[1]), int(match[2]), path)
+        for path in checkpoints.iterdir()
+        if (match := _NAME.fullmatch(path.name)) and path.is_dir()
+    ]
+    return [path for _step, _attempt, path in sorted(numbered, reverse=True)]
+
+
+def latest(checkpoints: Path) -> Found:
+    """Return the checkpoint with the highest (step, attempt) that verifies; half-written ones count not."""
+    passed_over = []
+    for folder in names(checkpoints):
+        manifest = committed(folder)
+        if isinstance(manifest, NotCommitted):
+            passed_over.append((folder, manifest.why))
+            continue
+        problems = verify(folder)
+        if not problems:
+            return Found(folder, manifest, tuple(passed_over))
+        passed_over.append((folder, "; ".join(problems)))
+    return Found(None, None, tuple(passed_over))
