@@ -127,6 +127,33 @@ def publish_folder(final: Path) -> Iterator[Path]:
     sync_folder(final.parent)
 
 
+@contextlib.contextmanager
+def publish_file(final: Path) -> Iterator[Path]:
+    """Give a path beside `final` to write to, with its suffix; on success put it in `final`'s place, durably.
+
+    For files that something else writes. What was under `final` is replaced whole or not at all.
+
+    Raises:
+        StorageError: nothing was written to the path that was given.
+    """
+    aside = final.with_name(f"{TEMPORARY}{secrets.token_hex(6)}-{final.name}")
+    try:
+        yield aside
+        if not aside.is_file():
+            raise StorageError(
+                _("nothing was written to {path}, so {name} is not published").format(
+                    path=aside, name=final.name
+                ),
+                hint=_("write one file to the path that the block is given"),
+            )
+        sync_file(aside)
+        aside.replace(final)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    sync_folder(final.parent)
+
+
 def remove_tree(folder: Path) -> None:
     """Remove a folder and all in it. One that is not there is not an error; links are not followed."""
     import shutil

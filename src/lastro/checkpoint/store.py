@@ -113,13 +113,6 @@ class Manifest:
 
 
 @dataclass(frozen=True)
-class NotCommitted:
-    """Why a folder is no checkpoint."""
-
-    why: str
-
-
-@dataclass(frozen=True)
 class Found:
     """The latest checkpoint that verifies, None when there is none; what was passed over, with reasons."""
 
@@ -180,26 +173,24 @@ def fenced(attempt: int) -> Fenced:
     )
 
 
-def committed(folder: Path) -> Manifest | NotCommitted:
-    """Return the manifest when it can be read, fits the folder's name and every size is right."""
+def committed(folder: Path) -> Manifest | str:
+    """Return the manifest when it can be read, fits the folder's name and each size is right; else why not."""
     try:
         manifest = Manifest.from_json(strictjson.read(folder / MANIFEST))
     except FileNotFoundError:
-        return NotCommitted(_("it has no manifest"))
+        return _("it has no manifest")
     except (OSError, LastroError, KeyError, TypeError, ValueError, AttributeError) as error:
-        return NotCommitted(_("its manifest cannot be read: {error}").format(error=error))
+        return _("its manifest cannot be read: {error}").format(error=error)
     if manifest.facts.name != folder.name:
-        return NotCommitted(_("its manifest belongs to {name}").format(name=manifest.facts.name))
+        return _("its manifest belongs to {name}").format(name=manifest.facts.name)
     for name, entry in manifest.files.items():
         try:
             size = (folder / name).stat().st_size
         except OSError:
-            return NotCommitted(_("{file} is missing").format(file=name))
+            return _("{file} is missing").format(file=name)
         if size != entry.bytes:
-            return NotCommitted(
-                _("{file} has {size} bytes, the manifest says {expected}").format(
-                    file=name, size=size, expected=entry.bytes
-                )
+            return _("{file} has {size} bytes, the manifest says {expected}").format(
+                file=name, size=size, expected=entry.bytes
             )
     return manifest
 
@@ -207,8 +198,8 @@ def committed(folder: Path) -> Manifest | NotCommitted:
 def verify(folder: Path) -> tuple[str, ...]:
     """Read every byte of a checkpoint again. Returns its problems; empty means verified."""
     manifest = committed(folder)
-    if isinstance(manifest, NotCommitted):
-        return (manifest.why,)
+    if isinstance(manifest, str):
+        return (manifest,)
     problems = []
     for name, entry in manifest.files.items():
         found = file_digest(folder / name, manifest.algorithm)
@@ -270,8 +261,8 @@ def latest(checkpoints: Path) -> Found:
     passed_over = []
     for folder in names(checkpoints):
         manifest = committed(folder)
-        if isinstance(manifest, NotCommitted):
-            passed_over.append((folder, manifest.why))
+        if isinstance(manifest, str):
+            passed_over.append((folder, manifest))
             continue
         problems = verify(folder)
         if not problems:
