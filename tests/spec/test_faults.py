@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lastro.errors import CampaignInvalid
+from lastro.spec.faults import FaultSpec
+from lastro.spec.load import load_faults
+
+
+def test_faults_are_read_in_order_with_and_without_notice(tmp_path: Path) -> None:
+    path = tmp_path / "faults.yaml"
+    path.write_text(
+        "faults:\n  - {run: shift, step: 60, notice: 5s}\n  - {run: wide, step: 130, notice: none}\n"
+    )
+
+    assert load_faults(path) == (
+        FaultSpec(index=0, run="shift", step=60, notice_seconds=5.0),
+        FaultSpec(index=1, run="wide", step=130, notice_seconds=None),
+    )
+
+
+def test_a_fault_of_a_run_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "faults.yaml"
+    path.write_text("faults:\n  - {run: shfit, step: 60}\n")
+
+    with pytest.raises(CampaignInvalid, match=r"'shfit' is not a run .* did you mean 'shift'") as caught:
+        load_faults(path, runs=["control", "shift"])
+    assert (caught.value.line, caught.value.column) == (2, 11)
+
+
+def test_a_fault_before_the_first_step_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "faults.yaml"
+    path.write_text("faults:\n  - {run: a, step: -1}\n")
+
+    with pytest.raises(CampaignInvalid, match="-1 has to be at least 0"):
+        load_faults(path)
