@@ -138,7 +138,8 @@ def test_no_bytes_make_anything_but_a_clear_error(tmp_path: Path, data: bytes) -
 
 _SCALARS = st.sampled_from(
     ["1", "-1", "0.5", "true", "null", "~", "''", "'x'", "control", "72h", "60 USD", "10 %", "{}", "[]",
-     "{a: 1}",  "[1, 2, 3]", "[[]]", "{x: {y: z}}", "/etc", "'{a}'", "9" * 30, "*a", "&a 1", "2026-01-01", "auto"]
+     "{a: 1}", "[1, 2, 3]", "[[]]", "{x: {y: z}}", "/etc", "'{a}'", "9" * 30, "*a",
+     "&a 1", "2026-01-01", "auto"]
 )  # fmt: skip
 _KEYS = st.sampled_from(
     ["campaign", "question", "window", "budget", "provider", "machines", "disk", "offers", "corpus", "setup",
@@ -147,7 +148,8 @@ _KEYS = st.sampled_from(
 )  # fmt: skip
 _INNER = st.sampled_from(
     ["path", "rows", "changes", "priority", "person", "hours", "part", "run", "each", "after", "metric",
-     "truth", "reload", "compare", "every", "keep", "better", "adopt_if", "name", "kind", "price", "step", "notice"]
+     "truth", "reload", "compare", "every", "keep", "better",
+     "adopt_if", "name", "kind", "price", "step", "notice"]
 )  # fmt: skip
 _FLOW = st.recursive(
     _SCALARS,
