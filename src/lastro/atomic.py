@@ -56,28 +56,31 @@ def make_folder(folder: Path) -> Path:
 
 
 def _write_aside(path: Path, data: bytes) -> Path:
+    """Write a durable file beside `path`; nothing is left behind when that fails."""
     aside = _aside(path)
-    with aside.open("xb") as file:
-        file.write(data)
-        file.flush()
-        if os.fstat(file.fileno()).st_size != len(data):
-            raise StorageError(
-                _("only a part of {count} bytes reached {path}").format(count=len(data), path=path),
-                hint=_("check the disk; nothing was published"),
-            )
-        os.fsync(file.fileno())
+    try:
+        with aside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            if os.fstat(file.fileno()).st_size != len(data):
+                raise StorageError(
+                    _("only a part of {count} bytes reached {path}").format(count=len(data), path=path),
+                    hint=_("check the disk; nothing was published"),
+                )
+            os.fsync(file.fileno())
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
     return aside
 
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Publish `data` under `path`, replacing what was there, durably and whole or not at all."""
-    aside: Path | None = None
+    aside = _write_aside(path, data)
     try:
-        aside = _write_aside(path, data)
         aside.replace(path)
     except BaseException:
-        if aside is not None:
-            aside.unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
 
@@ -149,6 +152,8 @@ def publish_file(final: Path) -> Iterator[Path]:
         sync_file(aside)
         aside.replace(final)
     except BaseException:
+        if aside.is_dir():
+            remove_tree(aside)
         aside.unlink(missing_ok=True)
         raise
     sync_folder(final.parent)

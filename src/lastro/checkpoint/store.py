@@ -174,7 +174,7 @@ def fenced(attempt: int) -> Fenced:
 
 
 def committed(folder: Path) -> Manifest | str:
-    """Return the manifest when it can be read, fits the folder's name and each size is right; else why not."""
+    """Return the manifest when it can be read, fits its folder's name and sizes are right; else why not."""
     try:
         manifest = Manifest.from_json(strictjson.read(folder / MANIFEST))
     except FileNotFoundError:

@@ -1,0 +1,1 @@
+"""What a training process imports: where it is, what it saves, what it tells. Loads no torch by itself."""

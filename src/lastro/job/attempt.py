@@ -1,0 +1,235 @@
+"""The object that a training script holds: one attempt of one run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lastro.checkpoint.store import fenced
+from lastro.errors import Fenced, UsageError
+from lastro.job import loop
+from lastro.job.foreign import ForeignSource
+from lastro.job.hooks import install_hooks
+from lastro.job.leaving import LeaveRequest, leave, tell
+from lastro.job.measurements import Measurements
+from lastro.job.outputs import publish_output
+from lastro.job.place import VARIABLE, Place, find_place
+from lastro.job.saver import Saver
+from lastro.journal.signals import Signal, SignalWriter
+from lastro.locale import _
+from lastro.rules import judge_input
+
+if TYPE_CHECKING:
+    from lastro.job.loader import Loader
+
+
+class Attempt:
+    """One life of a run's process, as the training script sees it. Made by `lastro.attach()`."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._order = place.attempt.order
+        self._signals = SignalWriter(place.folder.signals)
+        watched = {rule.metric for rule in self._order.stop if rule.metric is not None}
+        self._measurements = Measurements(place.folder.measurements(), watched)
+        self._request = LeaveRequest()
+        self._saver = Saver(place, self._signals, self._measurements, self._request)
+        self._current = loop.Current()
+
+    def _begin(self) -> None:
+        self._request.install()
+        install_hooks(self._failed)
+        self._signals.send(Signal.STARTED, pid=os.getpid())
+        if self._place.by_hand:
+            tell(
+                _("started by hand: attempt {number}, work and outputs in {folder}").format(
+                    number=self.number, folder=self._place.folder.run.root
+                )
+            )
+
+    def _failed(self, failure: str) -> None:
+        self._signals.send(Signal.EXCEPTION, failure=failure, step=self._saver.step)
+
+    # --- what was asked for ---------------------------------------------------------------------------
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The run's configuration, as in the campaign file; empty when started by hand."""
+        return self._order.config
+
+    @property
+    def seed(self) -> int:
+        """The run's seed; 0 when started by hand."""
+        return self._order.seed
+
+    @property
+    def number(self) -> int:
+        """Which life of the run this is, from 1."""
+        return self._place.attempt.number
+
+    @property
+    def folder(self) -> Path:
+        """This attempt's own folder: logs, measurements. What has to last goes through `output`."""
+        return self._place.folder.root
+
+    # --- the loop -------------------------------------------------------------------------------------
+
+    def loader(
+        self,
+        dataset: Any,
+        *,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        num_workers: int = 0,
+        drop_last: bool = False,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        seed: int | None = None,
+    ) -> Loader:
+        """Return a loader for `steps` whose order is a function of (seed, epoch) and resumes anywhere.
+
+        The arguments are those of torch's DataLoader; `seed` defaults to the run's.
+
+        Raises:
+            UsageError: the dataset has no length, or makes no batch.
+        """
+        from lastro.job.loader import Loader
+
+        return Loader(
+            dataset,
+            batch_size=batch_size,
+            shuffle=shuffle,
+            num_workers=num_workers,
+            drop_last=drop_last,
+            collate_fn=collate_fn,
+            pin_memory=pin_memory,
+            seed=self.seed if seed is None else seed,
+        )
+
+    def track(self, **objects: Any) -> None:
+        """Name the objects whose state makes up the run: anything with state_dict and load_state_dict.
+
+        Random states and the position in the data are kept without being named.
+
+        Raises:
+            UsageError: after the restore, twice under one name, or without these methods.
+        """
+        self._saver.track(objects)
+
+    def steps(self, loader: Any, *, epochs: int = 1, accumulate: int = 1) -> Iterator[tuple[loop.Step, Any]]:
+        """Restore once, then yield (step, batch) for what is left of the run.
+
+        Every update begins at a safe point: the bodies before it are complete. There the process judges,
+        saves and, when asked, leaves with code 85. A finished run restores its end and yields nothing, so
+        that its outputs can be written again.
+
+        Args:
+            loader: from `attempt.loader`; a foreign one works as far as it can, and says what is not exact.
+            epochs: in all, over every attempt.
+            accumulate: batches per update.
+
+        Raises:
+            CheckpointDamaged: the checkpoint does not fit what is tracked or the data, by name.
+            UsageError: called twice.
+        """
+        loop.check_counts(epochs, accumulate)
+        source: loop.Source = loader if hasattr(loader, "signature") else ForeignSource(loader)
+        position = loop.begin(self._saver, {**source.signature(), "accumulate": accumulate})
+        self._current.step = position.step
+        return self._walk(source, position, epochs, accumulate)
+
+    def _walk(
+        self, source: loop.Source, position: loop.Position, epochs: int, accumulate: int
+    ) -> Iterator[tuple[loop.Step, Any]]:
+        yield from loop.walk(
+            self._saver, source, position, self._current, epochs=epochs, accumulate=accumulate
+        )
+        self._signals.send(Signal.FINISHED, step=self._saver.step)
+
+    # --- for loops of another shape -------------------------------------------------------------------
+
+    def restore(self) -> int:
+        """Put everything tracked back. Returns the step to go on after; 0 at the very beginning.
+
+        Raises:
+            CheckpointDamaged: the checkpoint does not fit what is tracked, by name.
+            UsageError: called twice, or beside `steps`.
+        """
+        tree = self._saver.restore()
+        step = 0 if tree is None else int(tree["step"])
+        self._current.step = step
+        return step
+
+    def safe_point(self, step: int) -> None:
+        """Tell that `step` updates are complete: save when due, leave when asked, stop by a rule."""
+        self._current.step = step
+        self._saver.safe_point({"step": step})
+
+    def save(self) -> None:
+        """Save now, at the step of the last safe point, unless that is saved already."""
+        self._saver.save_if_new("asked")
+
+    # --- what the job tells ---------------------------------------------------------------------------
+
+    def log(self, **values: Any) -> None:
+        """Write measured numbers under the current update; about 10 microseconds for Python numbers.
+
+        A tensor on a device is kept and written at the next safe point, without waiting for it now.
+
+        Raises:
+            UsageError: a value is not one number.
+        """
+        self._measurements.log(self._current.step, values)
+
+    def read(self, *, rows: int | None = None, digest: str | None = None) -> None:
+        """Report the input that was really read: its rows, and the SHA-256 of its file.
+
+        Ends the process with code 6 when the plan froze another input and has the rule for it.
+        """
+        self._signals.send(Signal.READ, rows=rows, digest=digest)
+        stop = judge_input(self._order.stop, self._order.corpus, rows, digest)
+        if stop is not None:
+            self._saver.stop(stop)
+
+    @contextlib.contextmanager
+    def output(self, name: str) -> Iterator[Path]:
+        """Give a path to write one file to; publish it durably when the block ends well, else not at all.
+
+        Raises:
+            UsageError: the name leads out of the folder of outputs.
+            StorageError: nothing was written.
+        """
+        try:
+            with publish_output(self._place.folder.run.outputs, name, self._fence, self._published) as path:
+                yield path
+        except Fenced as error:
+            leave(error.exit_code, error.message)
+
+    def _fence(self) -> Fenced | None:
+        return None if self._place.still_mine() else fenced(self.number)
+
+    def _published(self, name: str, size: int, digest: str) -> None:
+        self._signals.send(Signal.OUTPUT, path=name, bytes=size, sha256=digest)
+
+
+_attached: Attempt | None = None
+
+
+def attach() -> Attempt:
+    """Return this process's attempt, the same at every call. See `lastro.attach`."""
+    global _attached  # noqa: PLW0603 - a process has one attempt, and the handlers it installs are global too
+    named = os.environ.get(VARIABLE)
+    if _attached is None:
+        _attached = Attempt(find_place())
+        _attached._begin()
+    elif named and Path(named) != _attached.folder:
+        raise UsageError(
+            _("this process is attached to {here}, not to {named}").format(
+                here=_attached.folder, named=named
+            ),
+            hint=_("start a process of its own for each attempt"),
+        )
+    return _attached

@@ -1,0 +1,52 @@
+"""Batches from a loader that is not ours: any iterable that can be begun anew for each epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from lastro.job.leaving import tell
+from lastro.job.loop import Delivered
+from lastro.locale import _
+
+
+class ForeignSource:
+    """Delivers a foreign loader's batches. Resuming inside an epoch draws the skipped ones again."""
+
+    def __init__(self, loader: Iterable[Any]) -> None:
+        self._loader = loader
+
+    def signature(self) -> Mapping[str, Any]:
+        try:
+            return {"foreign": len(self._loader)}  # type: ignore[arg-type]
+        except TypeError:
+            return {"foreign": None}
+
+    def batches(self, epoch: int, batch: int, epochs: int) -> Iterator[Delivered]:
+        tell(
+            _(
+                "this loader is not attempt.loader: skipped batches are loaded again, and its shuffling and"
+                " augmentation may differ after a resume"
+            )
+        )
+        for at in range(epoch, epochs):
+            self._set_epoch(at)
+            yield from self._one_epoch(at, batch if at == epoch else 0)
+
+    def _set_epoch(self, epoch: int) -> None:
+        """Distributed samplers shuffle by the epoch that they are told."""
+        for part in (self._loader, getattr(self._loader, "sampler", None)):
+            if callable(getattr(part, "set_epoch", None)):
+                part.set_epoch(epoch)  # type: ignore[union-attr]
+
+    def _one_epoch(self, epoch: int, skip: int) -> Iterator[Delivered]:
+        # One batch is drawn ahead, so that the last of an epoch is known without a length.
+        ahead: tuple[int, Any] | None = None
+        for number, data in enumerate(self._loader):
+            if number < skip:
+                continue
+            if ahead is not None:
+                yield Delivered(ahead[0], epoch, False, ahead[1])
+            ahead = (number, data)
+        if ahead is not None:
+            yield Delivered(ahead[0], epoch, True, ahead[1])

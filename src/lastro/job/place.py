@@ -1,0 +1,128 @@
+"""Where this process stands: the attempt that a supervisor started, or a plain local one made by hand."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from lastro import atomic, strictjson
+from lastro.checkpoint import store
+from lastro.clock import SystemClock, iso
+from lastro.errors import StorageError, UsageError
+from lastro.locale import _
+from lastro.paths import AttemptFolder, RunFolder
+from lastro.rules import Attempt, Order
+
+#: What `lastro run` sets in the environment of a job: the folder of its attempt.
+VARIABLE = "LASTRO_ATTEMPT"
+
+#: Where a script keeps its work that was started by hand.
+BY_HAND = "lastro-run"
+
+
+@dataclass(frozen=True)
+class Place:
+    """An attempt and its folder. `by_hand`: nobody supervises it."""
+
+    attempt: Attempt
+    folder: AttemptFolder
+    by_hand: bool
+
+    def still_mine(self) -> bool:
+        """Tell whether the highest claim of the run is this attempt's; a run without claims has one owner."""
+        claims = self.folder.run.claims
+        numbers = [int(path.stem) for path in claims.glob("*.json") if path.stem.isdigit()]
+        if not numbers:
+            return True
+        if max(numbers) != self.attempt.number:
+            return False
+        token = strictjson.read(self.folder.run.claim(self.attempt.number)).get("token")
+        return bool(token == self.attempt.token)
+
+
+def find_place() -> Place:
+    """Return the attempt that the environment names, else a local one in `./lastro-run`.
+
+    Raises:
+        StorageError: the named folder cannot be read.
+        UsageError: `./lastro-run` belongs to another command.
+    """
+    named = os.environ.get(VARIABLE)
+    return _told(AttemptFolder(Path(named))) if named else _by_hand(Path.cwd())
+
+
+def _told(folder: AttemptFolder) -> Place:
+    try:
+        attempt = Attempt.from_json(strictjson.read(folder.attempt))
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise StorageError(
+            _("{variable} names {folder}, whose attempt.json cannot be read: {error}").format(
+                variable=VARIABLE, folder=folder.root, error=error
+            ),
+            hint=_("unset {variable} to run the script by hand").format(variable=VARIABLE),
+        ) from error
+    return Place(attempt, folder, by_hand=False)
+
+
+def _by_hand(here: Path) -> Place:
+    run = RunFolder(here / BY_HAND)
+    atomic.make_folder(run.claims)
+    _check_command(run)
+    token = secrets.token_hex(8)
+    number = 1 + max((int(path.stem) for path in run.claims.glob("*.json") if path.stem.isdigit()), default=0)
+    while not atomic.claim(run.claim(number), strictjson.pretty({"number": number, "token": token}).encode()):
+        number += 1
+    order = Order(
+        campaign="",
+        run=BY_HAND,
+        name=Path(sys.argv[0]).stem,
+        command=tuple(sys.argv),
+        config={},
+        seed=0,
+        resume="training",
+        workdir=str(here),
+        campaign_folder=str(run.root),
+        machine=socket.gethostname(),
+        node=socket.gethostname(),
+        home_stream="",
+        home_head="",
+    )
+    attempt = Attempt(
+        number=number,
+        token=token,
+        order=order,
+        claimed_at=iso(SystemClock().now()),
+        committed_step=_committed_step(run.checkpoints),
+    )
+    folder = run.attempt(number)
+    atomic.make_folder(folder.root)
+    atomic.write_text(folder.attempt, strictjson.pretty(attempt.as_json()))
+    return Place(attempt, folder, by_hand=True)
+
+
+def _check_command(run: RunFolder) -> None:
+    """One folder holds one run: going on with other arguments would mix two."""
+    mine = [str(Path(sys.argv[0]).absolute()), *sys.argv[1:]]
+    with contextlib.suppress(FileNotFoundError):
+        theirs = strictjson.read(run.config).get("command")
+        if theirs != mine:
+            raise UsageError(
+                _("{folder} holds the work of `{theirs}`, not of `{mine}`").format(
+                    folder=run.root, theirs=" ".join(theirs or ["?"]), mine=" ".join(mine)
+                ),
+                hint=_("move {folder} away to begin anew, or give the same arguments to go on").format(
+                    folder=run.root
+                ),
+            )
+        return
+    atomic.write_text(run.config, strictjson.pretty({"command": mine}))
+
+
+def _committed_step(checkpoints: Path) -> int | None:
+    manifests = (store.committed(folder) for folder in store.names(checkpoints))
+    return max((each.step for each in manifests if isinstance(each, store.Manifest)), default=None)
