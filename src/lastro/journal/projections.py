@@ -248,7 +248,7 @@ def _run_status(
 def _interruptions(runs: Sequence[RunView]) -> tuple[InterruptionView, ...]:
     found = []
     for run in runs:
-        for life, following in zip(run.attempts, [*run.attempts[1:], None], strict=True):
+        for life, following in zip(run.attempts, [*run.attempts[1:], None], strict=False):
             if life.ended_at is None or life.end in (End.DONE.value, End.STOP_RULE.value):
                 continue
             waited = None
