@@ -37,12 +37,109 @@ class Home:
         return self.root / "local"
 
     @property
+    def local_machines(self) -> Path:
+        return self.local_provider / "machines"
+
+    def local_machine(self, machine_id: str) -> MachineFolder:
+        return MachineFolder(self.local_machines / machine_id)
+
+    def fired_faults(self, key: str) -> Path:
+        """Claims of scripted faults that have fired; `key` names a disk and a campaign."""
+        return self.local_provider / "faults" / key
+
+    def fired_fault(self, key: str, index: int) -> Path:
+        return self.fired_faults(key) / f"{index}.json"
+
+    @property
+    def here_machines(self) -> Path:
+        """Records of this box in its role as the rented machine."""
+        return self.root / "here"
+
+    def here_machine(self, machine_id: str) -> MachineFolder:
+        return MachineFolder(self.here_machines / machine_id)
+
+    @property
     def campaigns(self) -> Path:
         return self.root / "campaigns"
 
     def campaign(self, key: str) -> HomeCampaign:
         """`key` is the campaign's name and the start of its disk's uuid."""
         return HomeCampaign(self.campaigns / key)
+
+
+@dataclass(frozen=True)
+class MachineFolder:
+    """What is kept of one machine of the providers `here` and `local`; the scratch is the machine's own."""
+
+    root: Path
+
+    @property
+    def home(self) -> Home:
+        """The home that a local machine belongs to."""
+        return Home(self.root.parent.parent.parent)
+
+    @property
+    def record(self) -> Path:
+        """`machine.json`: what was asked for; its claim is what makes the tag unique."""
+        return self.root / "machine.json"
+
+    @property
+    def host(self) -> Path:
+        """`host.json`: identity of the one process that is this machine."""
+        return self.root / "host.json"
+
+    @property
+    def state(self) -> Path:
+        return self.root / "state.json"
+
+    @property
+    def deletion(self) -> Path:
+        """`deletion.json`: the wish that the machine ends."""
+        return self.root / "deletion.json"
+
+    @property
+    def end(self) -> Path:
+        """`end.json`: when and why it ended; from here on nothing of it lives."""
+        return self.root / "end.json"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "machine.log"
+
+    @property
+    def requests(self) -> Path:
+        """Spool of processes to start."""
+        return self.root / "requests"
+
+    def request(self, token: str) -> Path:
+        return self.requests / f"{token}.json"
+
+    def taken_request(self, token: str) -> Path:
+        return self.requests / f"{token}.taken"
+
+    def answer(self, token: str) -> Path:
+        return self.requests / f"{token}.answer"
+
+    @property
+    def scratch(self) -> Path:
+        return self.root / "scratch"
+
+    @property
+    def user_home(self) -> Path:
+        return self.scratch / "home"
+
+    @property
+    def tmp(self) -> Path:
+        return self.scratch / "tmp"
+
+    @property
+    def work(self) -> Path:
+        return self.scratch / "work"
+
+    @property
+    def notice(self) -> Path:
+        """`notice.json`: that the machine will be taken away, for those who run on it."""
+        return self.scratch / "notice.json"
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,16 @@ def test_when_the_exit_is_told_nothing_of_the_job_is_left(folder: AttemptFolder,
     assert not any(map(is_alive, family))
 
 
+def test_a_spared_shim_tells_how_its_tree_was_ended(folder: AttemptFolder, tmp_path: Path) -> None:
+    job = start(folder, python(FAMILY, tmp_path))
+    family_in(tmp_path)
+
+    ended = end_tree(("JOB_TEST", str(tmp_path)), spare=[job.shim])
+
+    assert job.shim not in ended.all and job.job in ended.all
+    assert end_of(job).signal == signal.SIGKILL
+
+
 def test_the_shim_ignores_what_ends_a_terminal(folder: AttemptFolder) -> None:
     job = start(folder, ["sh", "-c", "sleep 0.5; exit 7"])
 

@@ -50,16 +50,23 @@ def descendants(parents: Mapping[int, int], roots: Iterable[int]) -> set[int]:
     return found - set(roots)
 
 
-def members(marker: tuple[str, str], roots: Sequence[ProcessId | int] = ()) -> Members:
+def members(
+    marker: tuple[str, str],
+    roots: Sequence[ProcessId | int] = (),
+    *,
+    spare: Sequence[ProcessId] = (),
+) -> Members:
     """Return the living processes that belong to a tree; never the caller, nor what the caller descends from.
 
     Args:
         marker: NAME and VALUE that members inherited in their environment.
         roots: members themselves, with all that descends from them. A bare pid must be one that cannot have
             been used again: the caller, or a child that was not waited for.
+        spare: processes that are left out, though not what descends from them: a shim that is to tell
+            how its job ended.
     """
     entries = {pid: entry for pid, entry in table().items() if not entry.dead}
-    spared = _ancestry(entries, os.getpid())
+    spared = _ancestry(entries, os.getpid()) | {process.pid for process in spare}
     marked = {pid for pid in entries if pid not in spared and _has(pid, marker)}
     known = {root if isinstance(root, int) else root.pid for root in roots if _is_root(root)} & entries.keys()
     parents = {pid: entry.parent for pid, entry in entries.items()}
@@ -71,10 +78,11 @@ def end_tree(
     marker: tuple[str, str],
     roots: Sequence[ProcessId | int] = (),
     *,
+    spare: Sequence[ProcessId] = (),
     grace_seconds: float = 0.0,
     seconds: float = 30.0,
 ) -> Members:
-    """End a tree for good and return what was ended, by the rung that found it.
+    """End a tree (see `members`) for good and return what was ended, by the rung that found it.
 
     With a grace, TERM goes to the roots alone, and the rest follows when all are gone or the grace is over.
     Then members are stopped until no new one appears (a stopped parent forks no more, and keeps its
@@ -91,7 +99,7 @@ def end_tree(
     looks, empty = 0, 0
     while empty < _EMPTY_LOOKS:
         seen = descent | environment
-        found = members(marker, (*roots, *seen))
+        found = members(marker, (*roots, *seen), spare=spare)
         fresh = found.all - seen
         descent |= found.descent
         environment |= found.environment

@@ -7,12 +7,12 @@ A provider is named by its traits, not by checks on its name. Every verb may be 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from lastro.billing import Lease
 
@@ -59,7 +59,8 @@ class MachineState(str, Enum):
 class MachineRequest:
     """What is asked for. `tag` is unique to this intent and survives a crash of home.
 
-    `disk` is attached at creation and outlives the machine.
+    `disk` is attached at creation and outlives the machine. `workdir` is the campaign's own folder, for
+    providers without a workdir of their own.
     """
 
     tag: str
@@ -68,6 +69,31 @@ class MachineRequest:
     lease: Lease | None
     boot_seconds: float = 0.0
     faults: Sequence[Fault] = ()
+    workdir: Path | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "tag": self.tag,
+            "campaign": self.campaign,
+            "disk": str(self.disk),
+            "lease": self.lease.as_json() if self.lease else None,
+            "boot_seconds": self.boot_seconds,
+            "faults": [asdict(fault) for fault in self.faults],
+            "workdir": str(self.workdir) if self.workdir else None,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> MachineRequest:
+        """Read what `as_json` wrote."""
+        return cls(
+            tag=value["tag"],
+            campaign=value["campaign"],
+            disk=Path(value["disk"]),
+            lease=Lease.from_json(value["lease"]) if value["lease"] else None,
+            boot_seconds=value["boot_seconds"],
+            faults=tuple(Fault(**fault) for fault in value["faults"]),
+            workdir=Path(value["workdir"]) if value["workdir"] else None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,143 @@
+"""Scripted faults: which have fired, and when the next one is due. Used by rehearsals and examples only.
+
+A fault belongs to a campaign on a disk, not to a machine: it fires once, whatever machines come and go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from lastro import atomic, strictjson
+from lastro.clock import Clock, iso
+from lastro.disk.facts import read_disk
+from lastro.errors import StorageError
+from lastro.journal.signals import read_beat
+from lastro.paths import AttemptFolder, Disk, Home, RunFolder
+from lastro.providers.base import Fault
+
+#: Seconds between two searches for new attempts; the heartbeats of the known ones are read at every look.
+_FIND_EVERY = 0.5
+
+
+def fault_key(disk: Path, campaign: str) -> str:
+    """Return the name under which a campaign's fired faults are kept.
+
+    A disk that was removed and made again under its old path is another disk, so its uuid decides where it
+    has one.
+    """
+    try:
+        name = read_disk(Disk(disk)).uuid
+    except (OSError, StorageError, KeyError):
+        name = str(disk.absolute())
+    return hashlib.sha256(f"{name}\0{campaign}".encode()).hexdigest()[:16]
+
+
+def fired(home: Home, disk: Path, campaign: str) -> frozenset[int]:
+    """Return the indices of the faults that have fired."""
+    folder = home.fired_faults(fault_key(disk, campaign))
+    if not folder.is_dir():
+        return frozenset()
+    return frozenset(int(path.stem) for path in folder.glob("*.json") if path.stem.isdigit())
+
+
+class FaultWatch:
+    """Watches the heartbeats of the runs on one machine for the faults that have not fired yet."""
+
+    def __init__(
+        self,
+        home: Home,
+        machine_id: str,
+        disk: Path,
+        campaign: str,
+        faults: Sequence[Fault],
+        clock: Clock,
+    ) -> None:
+        self._home, self._machine, self._disk, self._campaign = home, machine_id, disk, campaign
+        self._clock = clock
+        gone = fired(home, disk, campaign)
+        self.waiting = [fault for fault in faults if fault.index not in gone]
+        self._find_again_at = clock.monotonic()
+        self._newest: dict[str, Path] = {}
+        self._names: dict[str, str] = {}
+        self._machines: dict[Path, str] = {}
+
+    def look(self) -> Fault | None:
+        """Return a fault that is due on this machine, after claiming it for good; None when none is."""
+        if not self.waiting:
+            return None
+        now = self._clock.monotonic()
+        if now >= self._find_again_at:
+            self._find_again_at = now + _FIND_EVERY
+            self._newest = self._find({fault.run for fault in self.waiting})
+        beats = {name: read_beat(path) for name, path in self._newest.items()}
+        for fault in list(self.waiting):
+            beat = beats.get(fault.run)
+            if beat is None or beat.step < fault.step:
+                continue
+            self.waiting.remove(fault)
+            if self._claim(fault, beat.step):
+                return fault
+        return None
+
+    def _claim(self, fault: Fault, step: int) -> bool:
+        path = self._home.fired_fault(fault_key(self._disk, self._campaign), fault.index)
+        atomic.make_folder(path.parent)
+        facts = {
+            "index": fault.index,
+            "run": fault.run,
+            "step": fault.step,
+            "notice_seconds": fault.notice_seconds,
+            "machine": self._machine,
+            "observed_step": step,
+            "at": iso(self._clock.now()),
+        }
+        return atomic.claim(path, strictjson.pretty(facts).encode())
+
+    def _find(self, wanted: set[str]) -> dict[str, Path]:
+        """Return the heartbeat of each wanted run whose newest attempt is on this machine, by its name."""
+        runs = Disk(self._disk).campaign(self._campaign).runs
+        found = {}
+        for root in runs.iterdir() if runs.is_dir() else ():
+            run = RunFolder(root)
+            name = self._name(run)
+            attempt = _newest(run) if name in wanted else None
+            if attempt is not None and self._machine_of(attempt) == self._machine:
+                found[name] = attempt.heartbeat
+        return found
+
+    def _name(self, run: RunFolder) -> str:
+        """Return a run's name: key `name` of its config.json, which never changes once it is there."""
+        known = self._names.get(run.root.name)
+        if known is None:
+            known = str(_read(run.config, "name") or "")
+            if known:
+                self._names[run.root.name] = known
+        return known
+
+    def _machine_of(self, attempt: AttemptFolder) -> str:
+        known = self._machines.get(attempt.root)
+        if known is None:
+            order = _read(attempt.attempt, "order")
+            known = str(order.get("machine", "")) if isinstance(order, dict) else ""
+            if known:
+                self._machines[attempt.root] = known
+        return known
+
+
+def _newest(run: RunFolder) -> AttemptFolder | None:
+    try:
+        numbers = [int(path.name) for path in run.attempts.iterdir() if path.name.isdigit()]
+    except FileNotFoundError:
+        return None
+    return run.attempt(max(numbers)) if numbers else None
+
+
+def _read(path: Path, key: str) -> object:
+    """Return one key of a record; None while it is not there or not readable: the next look will tell."""
+    try:
+        value = strictjson.read(path)
+    except (OSError, StorageError):
+        return None
+    return value.get(key) if isinstance(value, dict) else None

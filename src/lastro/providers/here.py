@@ -1,0 +1,117 @@
+"""This box is the rented machine: nothing is created, nothing is wiped."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+from lastro.clock import Clock
+from lastro.errors import UsageError
+from lastro.locale import _
+from lastro.paths import Home, MachineFolder
+from lastro.procs.detach import start_detached
+from lastro.procs.killtree import end_tree
+from lastro.providers import environment
+from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
+from lastro.providers.machine_ids import checked, not_running
+from lastro.providers.records import End, Record, make_record, read_end, read_record, write_end
+
+_MACHINE_ID_FILES = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
+
+
+class Here:
+    """Runs in the user's own folder on this box. Deleting ends what lastro started under the tag."""
+
+    name = "here"
+    traits = Traits(creates=False, own_workdir=False, takes_faults=False)
+
+    def __init__(self, home: Home, clock: Clock) -> None:
+        self._home, self._clock = home, clock
+
+    def create(self, request: MachineRequest) -> Machine:
+        if request.faults:
+            raise UsageError(
+                _("this box cannot be taken away by a script: --faults needs machines that can be lost"),
+                hint=_("use --on local"),
+            )
+        if request.workdir is None or not request.workdir.is_dir():
+            raise UsageError(
+                _("there is no folder {folder} to run in").format(folder=request.workdir),
+                hint=_("run lastro in the folder of the campaign"),
+            )
+        node = host_node()
+        digest = hashlib.sha256(request.tag.encode()).hexdigest()
+        machine_id = f"here-{node[-6:]}-{digest[:8]}"
+        folder = self._home.here_machine(machine_id)
+        now = self._clock.now()
+        make_record(folder, Record(id=machine_id, node=node, created_at=now, request=request))
+        return self.describe(machine_id)
+
+    def describe(self, machine_id: str) -> Machine:
+        folder = self._folder(machine_id)
+        record = read_record(folder)
+        end = read_end(folder)
+        workdir = record.request.workdir
+        assert workdir is not None
+        return Machine(
+            id=record.id,
+            node=record.node,
+            tag=record.request.tag,
+            state=MachineState.GONE if end else MachineState.RUNNING,
+            workdir=workdir.absolute(),
+            created_at=record.created_at,
+            ready_at=record.created_at,
+            gone_at=end.at if end else None,
+            cause=end.cause if end else None,
+        )
+
+    def machines(self) -> list[Machine]:
+        root = self._home.here_machines
+        found = [MachineFolder(path) for path in root.iterdir()] if root.is_dir() else []
+        described = [self.describe(folder.root.name) for folder in found if folder.record.exists()]
+        return sorted(described, key=lambda machine: machine.created_at)
+
+    def start(self, machine_id: str, argv: Sequence[str]) -> None:
+        machine = self.describe(machine_id)
+        if machine.state is not MachineState.RUNNING:
+            raise not_running(machine)
+        start_detached(
+            argv,
+            cwd=machine.workdir,
+            env=environment.on_machine(os.environ, machine.id, machine.node),
+            log=self._folder(machine_id).log,
+        )
+
+    def delete(self, machine_id: str) -> None:
+        folder = self._folder(machine_id)
+        read_record(folder)
+        if read_end(folder) is None:
+            end_tree(environment.marker(machine_id))
+            write_end(folder, End(at=self._clock.now(), cause="released"))
+        # Again: what was being started while it ended is not left either.
+        end_tree(environment.marker(machine_id))
+
+    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[int]:
+        return frozenset()
+
+    def _folder(self, machine_id: str) -> MachineFolder:
+        return checked(self._home.here_machine(machine_id), machine_id, "here-")
+
+
+def host_node() -> str:
+    """Return the node id of this box: a digest of its machine id, or of its name where it has none."""
+    for path in _MACHINE_ID_FILES:
+        try:
+            text = path.read_text().strip()
+        except OSError:
+            continue
+        if text:
+            return _node(text)
+    return _node(platform.node())
+
+
+def _node(text: str) -> str:
+    return "node-" + hashlib.sha256(f"lastro node {text}".encode()).hexdigest()[:12]

@@ -1,0 +1,165 @@
+"""Machines on this box for rehearsals, examples and tests: real processes, own scratch, real losses."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from lastro import atomic, strictjson
+from lastro.clock import Clock, from_iso
+from lastro.errors import LastroError, ProviderError
+from lastro.locale import _
+from lastro.paths import Home, MachineFolder
+from lastro.procs.detach import start_detached
+from lastro.procs.identity import ProcessId, is_alive, send
+from lastro.providers import faults
+from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
+from lastro.providers.ending import bury
+from lastro.providers.machine_ids import checked, not_running
+from lastro.providers.records import End, Record, make_record, read_end, read_or_none, read_record, write_end
+
+_LOOK_EVERY = 0.01
+#: How long a machine's process may take to start, to answer, and to end everything, on a loaded box.
+_SECONDS_TO_ANSWER = 60.0
+
+
+class Local:
+    """A machine is a detached process (`local_machine`) with a scratch of its own; the disk is a folder."""
+
+    name = "local"
+    traits = Traits(creates=True, own_workdir=True, takes_faults=True)
+
+    def __init__(self, home: Home, clock: Clock) -> None:
+        self._home, self._clock = home, clock
+
+    def create(self, request: MachineRequest) -> Machine:
+        digest = hashlib.sha256(request.tag.encode()).hexdigest()
+        machine_id = f"local-{digest[:10]}"
+        folder = self._home.local_machine(machine_id)
+        node = f"node-{digest[10:22]}"
+        now = self._clock.now()
+        make_record(folder, Record(id=machine_id, node=node, created_at=now, request=request))
+        # The record is durable, so a crash from here on is repaired by calling again with the same tag.
+        if not folder.host.exists():
+            self._boot(folder)
+        return self.describe(machine_id)
+
+    def _boot(self, folder: MachineFolder) -> None:
+        """Start a process to be this machine. Of several, the one that claims `host.json` is it."""
+        atomic.make_folder(folder.requests)
+        argv = [sys.executable, "-m", "lastro.providers.local_machine", str(folder.root)]
+        process = start_detached(argv, cwd=folder.root, env=os.environ, log=folder.log)
+        if not self._until(lambda: folder.host.exists() or not is_alive(process)) or not folder.host.exists():
+            raise ProviderError(
+                _("the process of machine {id} did not start; see {log}").format(
+                    id=folder.root.name, log=folder.log
+                ),
+                hint=_("mend this and run the same command again: the machine will be found by its tag"),
+            )
+
+    def describe(self, machine_id: str) -> Machine:
+        folder = self._folder(machine_id)
+        record = read_record(folder)
+        state = read_or_none(folder.state) or {}
+        told, cause = MachineState(state.get("state", MachineState.BOOTING)), state.get("cause")
+        end = read_end(folder)
+        host = _host(folder)
+        if end is None and host is not None and not is_alive(host):
+            try:
+                end = bury(folder, self._clock)
+            except LastroError as error:
+                told, cause = MachineState.UNKNOWN, error.message
+        return Machine(
+            id=record.id,
+            node=record.node,
+            tag=record.request.tag,
+            state=MachineState.GONE if end else told,
+            workdir=folder.work.absolute(),
+            created_at=record.created_at,
+            ready_at=from_iso(state["ready_at"]) if state.get("ready_at") else None,
+            gone_at=end.at if end else None,
+            cause=end.cause if end else cause,
+        )
+
+    def machines(self) -> list[Machine]:
+        root = self._home.local_machines
+        found = [MachineFolder(path) for path in root.iterdir()] if root.is_dir() else []
+        described = [self.describe(folder.root.name) for folder in found if folder.record.exists()]
+        return sorted(described, key=lambda machine: machine.created_at)
+
+    def start(self, machine_id: str, argv: Sequence[str]) -> None:
+        machine = self.describe(machine_id)
+        if machine.state is not MachineState.RUNNING:
+            raise not_running(machine)
+        folder = self._folder(machine_id)
+        token = secrets.token_hex(8)
+        atomic.write_text(folder.request(token), strictjson.dumps({"argv": list(argv)}))
+        self._until(lambda: folder.answer(token).exists() or not _lives(folder))
+        answer = read_or_none(folder.answer(token))
+        if answer is None:
+            # Withdrawn, so that it is not started later after all; when it was taken, its answer is near.
+            folder.request(token).unlink(missing_ok=True)
+            raise ProviderError(
+                _("machine {id} did not say whether it started {command}").format(
+                    id=machine_id, command=argv[0]
+                ),
+                hint=_("look at its state; a second supervisor of the same run does no harm"),
+            )
+        if answer["error"] is not None:
+            raise ProviderError(
+                _("machine {id} could not start {command}: {error}").format(
+                    id=machine_id, command=argv[0], error=answer["error"]
+                )
+            )
+
+    def delete(self, machine_id: str) -> None:
+        folder = self._folder(machine_id)
+        read_record(folder)
+        if read_end(folder) is not None:
+            return
+        _forbid_boot(folder)
+        host = _host(folder)
+        if host is None:
+            write_end(folder, End(at=self._clock.now(), cause="deleted"))
+            return
+        atomic.claim(folder.deletion, strictjson.dumps({"cause": "deleted"}).encode())
+        self._until(lambda: read_end(folder) is not None or not _lives(folder))
+        if read_end(folder) is None:
+            # It hangs or has died: end it from outside, and then what it was the host of.
+            send(host, signal.SIGKILL)
+            self._until(lambda: not is_alive(host))
+            bury(folder, self._clock)
+
+    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[int]:
+        return faults.fired(self._home, campaign_disk, campaign)
+
+    def _until(self, condition: Callable[[], bool]) -> bool:
+        deadline = self._clock.monotonic() + _SECONDS_TO_ANSWER
+        while not condition():
+            if self._clock.monotonic() > deadline:
+                return False
+            self._clock.sleep(_LOOK_EVERY)
+        return True
+
+    def _folder(self, machine_id: str) -> MachineFolder:
+        return checked(self._home.local_machine(machine_id), machine_id, "local-")
+
+
+def _forbid_boot(folder: MachineFolder) -> None:
+    """Take the place of the process that is this machine, if none has it yet: from then on none will."""
+    atomic.claim(folder.host, strictjson.dumps({"process": None}).encode())
+
+
+def _host(folder: MachineFolder) -> ProcessId | None:
+    value = read_or_none(folder.host)
+    return ProcessId.from_json(value["process"]) if value and value["process"] else None
+
+
+def _lives(folder: MachineFolder) -> bool:
+    host = _host(folder)
+    return host is not None and is_alive(host)

@@ -1,0 +1,180 @@
+"""The process that is a local machine: `python -m lastro.providers.local_machine FOLDER`.
+
+It boots, starts what it is asked to start, executes scripted faults, and at its end leaves nothing alive and
+no scratch. As a subreaper it is the parent of everything on it that lost its own parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from lastro import atomic, strictjson
+from lastro.billing import Lease, LeaseKind
+from lastro.clock import Clock, SystemClock, iso
+from lastro.errors import LastroError
+from lastro.paths import MachineFolder
+from lastro.procs.detach import start_detached
+from lastro.procs.identity import identity_of
+from lastro.providers import environment, scratch
+from lastro.providers.base import Fault, MachineState
+from lastro.providers.ending import end_machine
+from lastro.providers.faults import FaultWatch
+from lastro.providers.records import read_record
+
+#: Seconds between two looks: while a fault waits for its step, and otherwise.
+_LOOK_FOR_FAULTS = 0.05
+_LOOK = 0.1
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
+_NOT_NEEDED = 12
+
+
+class LocalMachine:
+    """One machine from boot to end. `live` returns when nothing of it is left."""
+
+    def __init__(self, folder: MachineFolder, clock: Clock) -> None:
+        self._folder, self._clock = folder, clock
+        record = read_record(folder)
+        self._id, self._node, self._request = record.id, record.node, record.request
+        self._born = clock.monotonic()
+        self._term = _term(self._request.lease)
+        self._state = MachineState.BOOTING
+        self._ready_at: datetime | None = None
+        self._leaves_at: float | None = None
+        self._tmp = scratch.prepare(folder)
+        self._faults = FaultWatch(
+            folder.home, self._id, self._request.disk, self._request.campaign, self._request.faults, clock
+        )
+
+    def live(self) -> None:
+        """Boot, serve, and end."""
+        self._tell()
+        while (cause := self._look()) is None:
+            self._clock.sleep(_LOOK_FOR_FAULTS if self._faults.waiting else _LOOK)
+        self._say(f"ending: {cause}")
+        self._tell(ending=cause)
+        while True:
+            try:
+                end_machine(self._folder, cause, self._clock, roots=[os.getpid()])
+            except LastroError as error:
+                # Not gone while something of it is left: say so, and try until it is.
+                self._say(error.message)
+                self._tell(ending=cause, trouble=error.message)
+                self._clock.sleep(1.0)
+            else:
+                return
+
+    def _look(self) -> str | None:
+        """Do what is due; return why the machine ends now, if it does."""
+        alone = _reap()
+        now = self._clock.monotonic()
+        if self._folder.deletion.exists():
+            return str(strictjson.read(self._folder.deletion)["cause"])
+        if now - self._born >= self._term:
+            return "lease over"
+        if self._state is MachineState.LEAVING:
+            over = self._leaves_at is not None and now >= self._leaves_at
+            return "preempted with notice" if over or alone else None
+        if self._state is MachineState.BOOTING:
+            if now - self._born < self._request.boot_seconds:
+                return None
+            self._state, self._ready_at = MachineState.RUNNING, self._clock.now()
+            self._tell()
+        self._serve()
+        fault = self._faults.look()
+        return self._suffer(fault) if fault is not None else None
+
+    def _suffer(self, fault: Fault) -> str | None:
+        self._say(f"fault {fault.index}: run {fault.run} has reached step {fault.step}")
+        if fault.notice_seconds is None:
+            return "preempted without notice"
+        now = iso(self._clock.now())
+        notice = {"action": "terminate", "in_seconds": fault.notice_seconds, "at": now}
+        atomic.write_text(self._folder.notice, strictjson.pretty(notice))
+        self._state = MachineState.LEAVING
+        self._leaves_at = self._clock.monotonic() + fault.notice_seconds
+        self._tell()
+        return None
+
+    def _serve(self) -> None:
+        """Start what is asked for in the spool, each request once."""
+        names = os.listdir(self._folder.requests)  # noqa: PTH208 - looked at ten times a second
+        for name in sorted(names):
+            token, _dot, kind = name.partition(".")
+            if kind == "json" and token:
+                self._start(token)
+
+    def _start(self, token: str) -> None:
+        taken = self._folder.taken_request(token)
+        try:
+            self._folder.request(token).rename(taken)
+        except FileNotFoundError:
+            return  # withdrawn
+        answer: dict[str, object] = {"process": None, "error": None}
+        try:
+            argv = strictjson.read(taken)["argv"]
+            process = start_detached(
+                argv, cwd=self._folder.work, env=self._environment(), log=self._folder.log
+            )
+            answer["process"] = process.as_json()
+            self._say(f"started {argv[0]} as {process.pid}")
+        except LastroError as error:
+            answer["error"] = error.message
+        atomic.write_text(self._folder.answer(token), strictjson.dumps(answer))
+
+    def _environment(self) -> dict[str, str]:
+        own = environment.in_scratch(os.environ, self._folder.user_home, self._tmp)
+        marked = environment.on_machine(own, self._id, self._node)
+        return {**marked, environment.NOTICE: str(self._folder.notice)}
+
+    def _tell(self, *, ending: str | None = None, trouble: str | None = None) -> None:
+        state = {
+            "state": self._state.value,
+            "ready_at": iso(self._ready_at) if self._ready_at else None,
+            "ending": ending,
+            "cause": trouble,
+        }
+        atomic.write_text(self._folder.state, strictjson.pretty(state))
+
+    def _say(self, sentence: str) -> None:
+        sys.stderr.write(f"{iso(self._clock.now())} {sentence}\n")
+        sys.stderr.flush()
+
+
+def _term(lease: Lease | None) -> float:
+    """Return after how many seconds the machine ends by itself: only a lot has a fixed end."""
+    if lease is None or lease.kind is not LeaseKind.LOT or lease.term_seconds is None:
+        return math.inf
+    return lease.term_seconds
+
+
+def _reap() -> bool:
+    """Wait for ended processes; True when no process of the machine is left."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return True
+    return False
+
+
+def main(argv: list[str]) -> int:
+    """Be the machine of a folder, unless another process is it, or it is not wanted any more."""
+    folder = MachineFolder(Path(argv[0]))
+    me = identity_of(os.getpid())
+    assert me is not None
+    if not atomic.claim(folder.host, strictjson.dumps({"process": me.as_json()}).encode()):
+        return _NOT_NEEDED
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    LocalMachine(folder, SystemClock()).live()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,89 @@
+"""What is kept of one machine of `here` or `local`: the request, and its one end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lastro import atomic, strictjson
+from lastro.clock import from_iso, iso
+from lastro.errors import UsageError
+from lastro.locale import _
+from lastro.paths import MachineFolder
+from lastro.providers.base import MachineRequest
+from lastro.providers.machine_ids import unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """`machine.json`: a machine that was asked for. It is claimed before anything is started."""
+
+    id: str
+    node: str
+    created_at: datetime
+    request: MachineRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """`end.json`: nothing of the machine lives, its scratch is gone."""
+
+    at: datetime
+    cause: str
+
+
+def make_record(folder: MachineFolder, record: Record) -> Record:
+    """Keep the record of a machine, or return the one that the same tag has made before."""
+    atomic.make_folder(folder.root)
+    value = {
+        "id": record.id,
+        "node": record.node,
+        "created_at": iso(record.created_at),
+        "request": record.request.as_json(),
+    }
+    atomic.claim(folder.record, strictjson.pretty(value).encode())
+    kept = read_record(folder)
+    if kept.request.tag != record.request.tag:
+        raise UsageError(
+            _("machine {id} belongs to the tag {tag}").format(id=record.id, tag=kept.request.tag),
+            hint=_("use another tag"),
+        )
+    return kept
+
+
+def read_record(folder: MachineFolder) -> Record:
+    """Return the record of a machine.
+
+    Raises:
+        ProviderError: there is no such machine.
+    """
+    value = read_or_none(folder.record)
+    if value is None:
+        raise unknown(folder.root.name)
+    return Record(
+        id=value["id"],
+        node=value["node"],
+        created_at=from_iso(value["created_at"]),
+        request=MachineRequest.from_json(value["request"]),
+    )
+
+
+def write_end(folder: MachineFolder, end: End) -> None:
+    """Publish the end of a machine; the first one that is published stays."""
+    atomic.claim(folder.end, strictjson.pretty({"at": iso(end.at), "cause": end.cause}).encode())
+
+
+def read_end(folder: MachineFolder) -> End | None:
+    """Return the end of a machine; None while it has not ended."""
+    value = read_or_none(folder.end)
+    return End(at=from_iso(value["at"]), cause=value["cause"]) if value else None
+
+
+def read_or_none(path: Path) -> Any | None:
+    """Return a record; None when it is not there."""
+    try:
+        return strictjson.read(path)
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,49 @@
+"""The explicit list of providers."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lastro.clock import Clock
+from lastro.errors import ProviderError, UsageError
+from lastro.locale import _
+from lastro.paths import Home
+from lastro.providers.base import Provider
+from lastro.providers.here import Here
+from lastro.providers.local import Local
+
+_PROVIDERS: Mapping[str, Callable[[Home, Clock], Provider]] = {"here": Here, "local": Local}
+#: Named in the campaign file's format, and not made yet.
+_LATER = ("ssh", "slurm")
+
+
+def provider_for(spec: str, home: Home, clock: Clock) -> Provider:
+    """Return the provider that a campaign or `--on` names: `here`, `local`.
+
+    Raises:
+        UsageError: no provider has that name.
+        ProviderError: this version, or this system, cannot use it.
+    """
+    name = spec.partition("://")[0]
+    if name in _LATER:
+        raise ProviderError(
+            _("this version of lastro cannot run on {spec} yet").format(spec=spec),
+            hint=_("log in there and run it with --on here"),
+        )
+    if spec not in _PROVIDERS:
+        near = difflib.get_close_matches(name, [*_PROVIDERS, *_LATER], n=1)
+        known = ", ".join([*_PROVIDERS, "ssh://user@host", "slurm"])
+        raise UsageError(
+            _("there is no provider {spec!r}").format(spec=spec),
+            hint=_("did you mean {name!r}?").format(name=near[0])
+            if near
+            else _("one of: {known}").format(known=known),
+        )
+    if not Path("/proc/self/stat").exists():
+        raise ProviderError(
+            _("the provider {spec} needs Linux").format(spec=spec),
+            hint=_("run lastro on the rented machine itself, or in a Linux container"),
+        )
+    return _PROVIDERS[spec](home, clock)
