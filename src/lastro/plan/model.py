@@ -1,0 +1,258 @@
+"""The plan as a frozen value: all that ordering, closing and reporting need later, and its digest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+
+from lastro.billing import Lease
+from lastro.rules import CheckpointPolicy, Corpus, StopKind, StopRule
+from lastro.spec.run_id import canonical_json
+from lastro.units import Money
+
+#: What `plan.json` looks like; a reader that knows another number does not guess.
+FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedRun:
+    """One run of the plan. `changes`: the keys in which it differs from the control."""
+
+    id: str
+    name: str
+    priority: str
+    config: Mapping[str, Any]
+    changes: tuple[str, ...]
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A metric that closing recomputes from predictions, against a file beside the code."""
+
+    name: str
+    truth: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deliverable:
+    """An output that every run promises; `path` is below the run's outputs."""
+
+    name: str
+    path: str
+    key: str | None = None
+    rows: int | None = None
+    metric: Metric | None = None
+    reload: str | None = None
+    compare: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionRule:
+    """A variant is adopted when `metric` is at least `adopt_margin` better than that of run `over`."""
+
+    metric: str
+    better: str
+    adopt_margin: Decimal
+    over: str
+    unit: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """One interval of the calendar. Hours count from the start of the campaign.
+
+    `start_hours` and `end_hours` are for the likely durations; the others for when all durations are low or
+    all are high. `lane` None: it holds nothing.
+    """
+
+    stage: str
+    run: str | None
+    lane: str | None
+    start_hours: float
+    end_hours: float
+    low_end_hours: float
+    high_end_hours: float
+    start_low_hours: float
+    start_high_hours: float
+    decide: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unplaced:
+    """What belongs on the calendar and cannot be put there, with the reason."""
+
+    stage: str
+    run: str | None
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Low, likely and high of one quantity in hours."""
+
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """What one offer would cost. A cost of None is unknown, and `reason` says why.
+
+    `lots`: how many lots; None for hourly and spot, or when it is unknown. `fits_*` None: cannot be told.
+    `eligible` False: it cannot be taken at all.
+    """
+
+    offer: str
+    kind: str
+    eligible: bool
+    cost: Money | None
+    cost_low: Money | None = None
+    cost_high: Money | None = None
+    lots: int | None = None
+    hours: float | None = None
+    fits_window: bool | None = None
+    fits_budget: bool | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """Something about the plan that its reader should know. `level`: fail, warn or note."""
+
+    code: str
+    level: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A campaign, planned. Frozen once, never rewritten; a revision is another plan with a reason.
+
+    `total` and the calendar's hours are None when a duration is unknown. `lease` is the offer to take, None
+    when nothing is rented or nothing can be; `lease_why` says why it is this one.
+    """
+
+    campaign: str
+    question: str | None
+    created_at: str
+    provider: str
+    machines: int
+    disk: str | None
+    seed: int
+    resume: str
+    setup: str | None
+    runs: tuple[PlannedRun, ...]
+    stop: tuple[StopRule, ...]
+    checkpoint: CheckpointPolicy
+    deliverables: tuple[Deliverable, ...]
+    decision: DecisionRule | None
+    corpus: Corpus | None
+    code_digest: str
+    code_excludes: tuple[str, ...]
+    code_git: Mapping[str, Any] | None
+    want: Mapping[str, str]
+    jurisdictions: tuple[str, ...]
+    window_hours: float | None
+    budget: Money | None
+    calendar: tuple[Slot, ...]
+    unplaced: tuple[Unplaced, ...]
+    total: Span | None
+    slack_hours: float | None
+    options: tuple[Option, ...]
+    lease: Lease | None
+    lease_why: str
+    boot_seconds: float
+    remarks: tuple[Remark, ...]
+
+    def run(self, run: str) -> PlannedRun:
+        """Return one run by its id or name. Raises KeyError."""
+        for planned in self.runs:
+            if run in (planned.id, planned.name):
+                return planned
+        raise KeyError(run)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the plan's canonical JSON (RFC 8785) in hex."""
+        return hashlib.sha256(canonical_json(self.as_json())).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the plan as `plan.json` holds it."""
+        value: dict[str, Any] = {"format": FORMAT, **asdict(self)}
+        value["stop"] = [{**asdict(rule), "kind": rule.kind.value} for rule in self.stop]
+        value["budget"] = self.budget.as_json() if self.budget else None
+        value["lease"] = self.lease.as_json() if self.lease else None
+        if self.decision:
+            value["decision"]["adopt_margin"] = f"{self.decision.adopt_margin:f}"
+        value["options"] = [_option_json(option) for option in self.options]
+        return _lists(value)  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Plan:
+        """Read what `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        fields = dict(value)
+        if fields.pop("format") != FORMAT:
+            raise ValueError(f"not a plan of format {FORMAT}")
+        for name, read in _READERS.items():
+            fields[name] = tuple(read(item) for item in fields[name])
+        for name in ("code_excludes", "jurisdictions"):
+            fields[name] = tuple(fields[name])
+        fields["checkpoint"] = CheckpointPolicy(**fields["checkpoint"])
+        for name, read_one in _OPTIONAL.items():
+            fields[name] = read_one(fields[name]) if fields[name] is not None else None
+        return cls(**fields)
+
+
+def _lists(value: Any) -> Any:
+    """Return the same value with tuples as the lists that JSON has."""
+    if isinstance(value, Mapping):
+        return {key: _lists(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_lists(item) for item in value]
+    return value
+
+
+_MONEY = ("cost", "cost_low", "cost_high")
+
+
+def _option_json(option: Option) -> dict[str, Any]:
+    value = asdict(option)
+    for name in _MONEY:
+        money = getattr(option, name)
+        value[name] = money.as_json() if money else None
+    return value
+
+
+def _option(value: Mapping[str, Any]) -> Option:
+    moneys = {name: Money.from_json(value[name]) if value[name] else None for name in _MONEY}
+    return Option(**{**value, **moneys})
+
+
+def _run(value: Mapping[str, Any]) -> PlannedRun:
+    return PlannedRun(**{**value, "changes": tuple(value["changes"]), "command": tuple(value["command"])})
+
+
+def _deliverable(value: Mapping[str, Any]) -> Deliverable:
+    return Deliverable(**{**value, "metric": Metric(**value["metric"]) if value["metric"] else None})
+
+
+_READERS: Mapping[str, Any] = {
+    "runs": _run,
+    "stop": lambda rule: StopRule(**{**rule, "kind": StopKind(rule["kind"])}),
+    "deliverables": _deliverable,
+    "calendar": lambda slot: Slot(**slot),
+    "unplaced": lambda item: Unplaced(**item),
+    "options": _option,
+    "remarks": lambda remark: Remark(**remark),
+}
+_OPTIONAL: Mapping[str, Any] = {
+    "decision": lambda rule: DecisionRule(**{**rule, "adopt_margin": Decimal(rule["adopt_margin"])}),
+    "corpus": lambda corpus: Corpus(**corpus),
+    "budget": Money.from_json,
+    "total": lambda span: Span(**span),
+    "lease": Lease.from_json,
+}
