@@ -1,0 +1,103 @@
+"""The closing manifest: every file that a campaign leaves on the disk, and where its journal stood.
+
+The journal goes on after the manifest (the closing itself is an event), so of each stream the end of its
+chain is kept instead of its bytes. The reports are written last and are made from what is listed here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import PurePosixPath
+from typing import Any
+
+from lastro import atomic, strictjson
+from lastro.errors import StorageError
+from lastro.journal.streams import parse_stream, read_journal
+from lastro.locale import _
+from lastro.paths import CampaignFolder
+from lastro.storage.digest import digest_of_sums, files_below, sha256_file
+from lastro.storage.manifest import Entry, Manifest
+
+
+def write_close_manifest(folder: CampaignFolder) -> str:
+    """Publish `close/manifest.json`, and return its root digest: it stands for all that was left.
+
+    Raises:
+        StorageError: a file cannot be read, or a stream of the journal is damaged.
+    """
+    manifest = Manifest(
+        tuple(
+            Entry(name, (folder.root / name).stat().st_size, sha256_file(folder.root / name))
+            for name in sorted(files_below(folder.root))
+            if _is_listed(folder, name)
+        )
+    )
+    streams = _streams(folder)
+    root = _root_digest(manifest, streams)
+    content = {
+        "root_digest": root,
+        "streams": streams,
+        "files": [asdict(entry) for entry in manifest.entries],
+    }
+    atomic.make_folder(folder.close)
+    atomic.write_text(folder.close_manifest, strictjson.pretty(content))
+    return root
+
+
+def check_close_manifest(folder: CampaignFolder) -> list[str]:
+    """Read everything again; return a sentence for each difference, an empty list when there is none.
+
+    Raises:
+        StorageError: the manifest itself cannot be read.
+        FileNotFoundError: there is none; the campaign was not closed.
+    """
+    content = strictjson.read(folder.close_manifest)
+    manifest = Manifest.read(folder.close_manifest)
+    streams: list[dict[str, Any]] = content["streams"]
+    problems = [problem.why for problem in manifest.verify(folder.root) if _is_listed(folder, problem.path)]
+    if _root_digest(manifest, streams) != content["root_digest"]:
+        problems.append(_("the manifest was changed: its root digest is not that of what it lists"))
+    for stream in streams:
+        problems.extend(_stream_problem(folder, stream))
+    return problems
+
+
+def _is_listed(folder: CampaignFolder, name: str) -> bool:
+    path = PurePosixPath(name)
+    inner = (folder.journal.name, folder.close.name)
+    return path.parts[0] not in inner and not any(part.startswith(atomic.TEMPORARY) for part in path.parts)
+
+
+def _streams(folder: CampaignFolder) -> list[dict[str, Any]]:
+    found = []
+    for name, reading in read_journal(folder.journal).items():
+        if reading.damage is not None:
+            raise StorageError(
+                _("stream {name} is damaged at line {line}: {why}").format(
+                    name=name, line=reading.damage.line, why=reading.damage.why
+                ),
+                hint=_("run `lastro journal verify`; nothing was closed"),
+            )
+        found.append({"name": name, "seq": reading.head.seq, "head": reading.head.digest})
+    return found
+
+
+def _root_digest(manifest: Manifest, streams: list[dict[str, Any]]) -> str:
+    heads = [(f"journal/{stream['name']}.jsonl#{stream['seq']}", stream["head"]) for stream in streams]
+    return digest_of_sums([*((entry.path, entry.sha256) for entry in manifest.entries), *heads])
+
+
+def _stream_problem(folder: CampaignFolder, stream: dict[str, Any]) -> list[str]:
+    name, seq = stream["name"], stream["seq"]
+    path = folder.stream(name)
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    reading = parse_stream(name, b"".join(lines[:seq]))
+    if reading.damage is not None:
+        return [_("stream {name} is damaged at line {line}").format(name=name, line=reading.damage.line)]
+    if reading.head.seq < seq:
+        return [
+            _("stream {name} has {have} of {seq} events").format(name=name, have=reading.head.seq, seq=seq)
+        ]
+    if reading.head.digest != stream["head"]:
+        return [_("event {seq} of stream {name} is not the one that was closed").format(seq=seq, name=name)]
+    return []

@@ -1,0 +1,131 @@
+"""Metrics computed again from predictions and truth. What a job said about itself is not asked.
+
+Columns: the key joins the two files; the value is the column `prediction` (in the truth: `label`), else
+the one column that is not the key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from lastro.closeout.tables import Table, TableDamaged, number
+from lastro.locale import _
+
+PREDICTION, LABEL = "prediction", "label"
+
+#: (prediction, label) of every row -> value.
+_Function = Callable[[Sequence[tuple[str, str]]], float]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric that closing can compute. `lowest` and `highest` bound its values; None: no bound."""
+
+    name: str
+    compute: _Function
+    lowest: Decimal | None
+    highest: Decimal | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A recomputed metric, or why there is none.
+
+    `blames_output`: the predictions are at fault, not the plan or the truth.
+    """
+
+    value: float | None = None
+    problem: str | None = None
+    blames_output: bool = False
+
+
+def _equal(prediction: str, label: str) -> bool:
+    if prediction == label:
+        return True
+    left, right = number(prediction), number(label)
+    return left is not None and left == right
+
+
+def _accuracy(pairs: Sequence[tuple[str, str]]) -> float:
+    return sum(_equal(prediction, label) for prediction, label in pairs) / len(pairs)
+
+
+def _errors(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    return [float(prediction) - float(label) for prediction, label in pairs]
+
+
+def _mean_squared_error(pairs: Sequence[tuple[str, str]]) -> float:
+    return math.fsum(error * error for error in _errors(pairs)) / len(pairs)
+
+
+def _mean_absolute_error(pairs: Sequence[tuple[str, str]]) -> float:
+    return math.fsum(abs(error) for error in _errors(pairs)) / len(pairs)
+
+
+#: Every metric that a campaign file can name.
+METRICS: tuple[Metric, ...] = (
+    Metric("accuracy", _accuracy, Decimal(0), Decimal(1)),
+    Metric("mse", _mean_squared_error, Decimal(0), None),
+    Metric("mae", _mean_absolute_error, Decimal(0), None),
+)
+_BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
+
+
+def unknown_metric(name: str) -> str | None:
+    """Return the sentence for a metric that nobody can recompute; None when it is known."""
+    if name in _BY_NAME:
+        return None
+    return _("'{name}' is not a metric that closing can recompute; known are: {known}").format(
+        name=name, known=", ".join(_BY_NAME)
+    )
+
+
+def best_possible(name: str, better: str) -> Decimal | None:
+    """Return the best value that a metric can have; None when it has no bound or is not known."""
+    metric = _BY_NAME.get(name)
+    if metric is None:
+        return None
+    return metric.highest if better == "higher" else metric.lowest
+
+
+def measure(name: str, predictions: Table, truth: Table, key: str | None) -> Measured:
+    """Compute a metric from the rows of both tables, joined by key (without one: by place)."""
+    problem = unknown_metric(name)
+    if problem is not None:
+        return Measured(problem=problem)
+    try:
+        labels = _values(truth, key, LABEL)
+    except TableDamaged as error:
+        return Measured(problem=_("the truth cannot be used: {why}").format(why=error))
+    if not labels:
+        return Measured(problem=_("the truth has no rows"))
+    try:
+        values = _values(predictions, key, PREDICTION)
+    except TableDamaged as error:
+        return Measured(problem=str(error), blames_output=True)
+    if values.keys() != labels.keys():
+        problem = _("{have} predictions and {want} labels do not belong to the same ids").format(
+            have=len(values), want=len(labels)
+        )
+        return Measured(problem=problem, blames_output=True)
+    return _computed(_BY_NAME[name], [(values[one], labels[one]) for one in labels])
+
+
+def _values(table: Table, key: str | None, name: str) -> dict[str, str]:
+    place = table.index(table.value_column(key, name))
+    return {one: row[place] for one, row in table.by_id(key).items()}
+
+
+def _computed(metric: Metric, pairs: Sequence[tuple[str, str]]) -> Measured:
+    try:
+        value = metric.compute(pairs)
+    except (ValueError, OverflowError) as error:
+        problem = _("{metric} cannot be computed: {why}").format(metric=metric.name, why=error)
+        return Measured(problem=problem, blames_output=True)
+    if not math.isfinite(value):
+        problem = _("{metric} is {value}").format(metric=metric.name, value=value)
+        return Measured(problem=problem, blames_output=True)
+    return Measured(value=value)
