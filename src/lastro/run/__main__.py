@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from pathlib import Path
 
 from lastro.clock import SystemClock
@@ -12,14 +13,22 @@ from lastro.run.supervisor import supervise
 
 
 def main(arguments: list[str]) -> int:
-    """Supervise one run; errors go to the supervisor's log with their next step."""
+    """Supervise one run; what went wrong is left in the run's folder, where home looks for it."""
     folder = RunFolder(Path(arguments[0]))
     try:
         supervise(folder, SystemClock())
     except LastroError as error:
-        sys.stderr.write(f"error: {error.message}\n" + (f"  next: {error.hint}\n" if error.hint else ""))
+        _leave_word(folder, f"{error.message}\n" + (f"{error.hint}\n" if error.hint else ""))
         return error.exit_code
+    except Exception:
+        _leave_word(folder, traceback.format_exc())
+        raise
     return 0
+
+
+def _leave_word(folder: RunFolder, text: str) -> None:
+    with folder.supervisor_log.open("a") as log:
+        log.write(text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,93 @@
+"""The command line: parse, call, print. No decision is taken here, so the library can do all of it too."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from lastro import __version__
+from lastro.cli.commands import COMMANDS
+from lastro.cli.render import fail
+from lastro.errors import LastroError
+from lastro.locale import _
+
+#: What a shell reports for a program ended by Ctrl-C.
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """Knows every command's name and first line; loads a command's module when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"lastro.cli.{COMMANDS[cmd_name].module}")
+        command = getattr(module, COMMANDS[cmd_name].module)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(args[0], list(COMMANDS), n=1)
+            guess = _(" Did you mean '{name}'?").format(name=near[0]) if near else ""
+            ctx.fail(_("No such command '{name}'.").format(name=args[0]) + guess)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(_("Commands")):
+            formatter.write_dl([(name, _(command.text)) for name, command in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="lastro")
+def cli() -> None:
+    """Make work on rented GPUs predictable: plan, prove, run, resume, close.
+
+    \b
+    Example:
+      lastro init                    write a campaign.yaml beside your script
+      lastro plan                    what it will cost and when it ends; rents nothing
+      lastro run                     run it to its report, whatever vanishes
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with the code of `lastro.errors.EXIT_CODES`."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = cli.main(args=given, prog_name="lastro", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except LastroError as error:
+        fail(error, as_json="--json" in given)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read the output has gone (`lastro logs | head`): not an error, and nothing more to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception:
+        traceback.print_exc()
+        fail(
+            LastroError(
+                _("lastro itself failed; this is a bug"),
+                hint=_("what runs goes on; `lastro status` shows it. Report the lines above"),
+            ),
+            as_json="--json" in given,
+        )
+        sys.exit(LastroError.exit_code)

@@ -1,0 +1,26 @@
+"""The list of commands, in the order of the journey. Each lives in a module and is named like it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Command:
+    """Where a command lives (`lastro.cli.<module>.<module>`), and its line in the help."""
+
+    module: str
+    text: str
+
+
+COMMANDS: dict[str, Command] = {
+    "init": Command("init", "Write a commented campaign.yaml beside your own script."),
+    "plan": Command("plan", "Show calendar, cost and risk of a campaign. Rents nothing."),
+    "preflight": Command("preflight", "Check this machine against what the campaign wants."),
+    "run": Command("run", "Run the campaign, or one run of it, to the end."),
+    "status": Command("status", "Show what runs, what it has cost, what is at risk."),
+    "logs": Command("logs", "Show what a run has printed, over all its attempts."),
+    "stop": Command("stop", "Save and end what runs, so that `lastro run` can go on."),
+    "close": Command("close", "Reload every output, add up the cost, conclude."),
+    "journal": Command("journal", "Check the record of a campaign."),
+}

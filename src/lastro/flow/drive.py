@@ -1,0 +1,374 @@
+"""Drives a campaign from home: looks, asks the policy what is next, does it, until nothing is left.
+
+Everything here can be killed at any line: each effect is preceded by its intent in the journal, and the
+next `lastro run` begins with a look.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lastro import atomic, strictjson
+from lastro.clock import Clock, iso
+from lastro.disk.facts import seen_by
+from lastro.errors import PreflightFailed, ProviderError
+from lastro.flow import policy
+from lastro.flow.orders import Place, config_record, make_order
+from lastro.flow.session import Session
+from lastro.journal.events import EventType
+from lastro.journal.signals import read_beat
+from lastro.journal.streams import StreamWriter
+from lastro.journal.views import CampaignView, RunView
+from lastro.locale import _
+from lastro.plan.build import Plan, PlannedRun
+from lastro.procs.identity import is_alive
+from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
+from lastro.run.seat import read_seat
+from lastro.units import show_duration
+
+#: Seconds between two looks while nothing is to be done.
+LOOK_SECONDS = 0.1
+#: Seconds between two copies of home's stream to the disk while nothing else happens.
+MIRROR_SECONDS = 5.0
+#: A machine that has not booted by then is an error of its provider.
+BOOT_DEADLINE_SECONDS = 600.0
+
+Tell = Callable[[str], None]
+Preflight = Callable[[Machine], Mapping[str, object]]
+"""Checks a machine; returns the facts of the event `preflight.done`, `verdict` among them."""
+
+
+@dataclass
+class Told:
+    """What people were told already, so that each fact is told once."""
+
+    attempts: set[tuple[str, int]] = field(default_factory=set)
+    ends: set[tuple[str, int]] = field(default_factory=set)
+    fired: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive:
+    """What is to be driven. `only`: ids of runs to carry out; None: required and useful ones."""
+
+    session: Session
+    writer: StreamWriter
+    provider: Provider
+    plan: Plan
+    clock: Clock
+    preflight: Preflight
+    tell: Tell
+    faults: Sequence[Fault] = ()
+    only: frozenset[str] | None = None
+    resumable: frozenset[str] = frozenset()
+
+
+class Driver:
+    """Carries out the policy's actions until it says Finish or Halt."""
+
+    def __init__(self, drive: Drive) -> None:
+        self._d = drive
+        self._folder = drive.session.on_disk
+        self._starts: dict[str, tuple[int, int]] = {}
+        self._told = Told()
+        self._mirrored = 0.0
+        self._acts: Mapping[type[policy.Action], Callable[[CampaignView, policy.Action], None]] = {
+            policy.Recover: self._recover,
+            policy.NoteReady: self._note_ready,
+            policy.NoteGone: self._note_gone,
+            policy.NoteLost: self._note_lost,
+            policy.Check: self._check,
+            policy.Dispatch: self._dispatch,
+            policy.GiveUp: self._give_up,
+            policy.Rent: self._rent,
+            policy.Release: self._release,
+            policy.Wait: self._wait,
+        }
+
+    def run(self) -> policy.Finish | policy.Halt:
+        """Drive to the end and say how it ended.
+
+        Raises:
+            ProviderError: machines could not be had, or could not be let go.
+            PreflightFailed: a machine is not what the campaign wants; it was let go.
+        """
+        while True:
+            now = self._look()
+            action = policy.next_action(now)
+            if isinstance(action, (policy.Finish, policy.Halt)):
+                self._d.session.mirror()
+                return action
+            self._acts[type(action)](now.view, action)
+
+    # --- looking --------------------------------------------------------------------------------------
+
+    def _look(self) -> policy.Situation:
+        """Take in what machines and provider say. Supervisors are looked at before streams are read, so
+        that one that has just ended has said everything."""
+        supervised = self._supervised()
+        for source, (seq, head) in self._d.session.ingest().items():
+            self._d.writer.append(EventType.STREAM_INGESTED, source=source, seq=seq, head=head)
+        self._note_faults()
+        view = self._d.session.view()
+        self._tell_news(view)
+        machines = self._ask_provider(view)
+        self._mirror()
+        return policy.Situation(
+            view=view,
+            machines=machines,
+            supervised=supervised,
+            wanted=self._wanted(),
+            max_machines=self._d.plan.machines,
+            resumable=self._d.resumable,
+            budget=self._d.plan.budget,
+            silent_starts={run: count for run, (count, _size) in self._starts.items()},
+            checked=frozenset(
+                str(facts["machine"]) for facts in view.preflights if facts["verdict"] != "fail"
+            ),
+        )
+
+    def _supervised(self) -> frozenset[str]:
+        alive = set()
+        for run in self._d.plan.runs:
+            holder = read_seat(self._folder.run(run.id))
+            if holder is not None and is_alive(holder):
+                alive.add(run.id)
+        return frozenset(alive)
+
+    def _ask_provider(self, view: CampaignView) -> dict[str, Machine]:
+        known = [machine.id for machine in view.machines if machine.id is not None and machine.state != "gone"]
+        machines = {machine_id: self._d.provider.describe(machine_id) for machine_id in known}
+        for machine in machines.values():
+            waited = (self._d.clock.now() - machine.created_at).total_seconds()
+            if machine.state is MachineState.BOOTING and waited > BOOT_DEADLINE_SECONDS:
+                self._d.provider.delete(machine.id)
+                raise ProviderError(
+                    _("machine {id} had not booted after {time}; it was let go").format(
+                        id=machine.id, time=show_duration(self._d.clock.now() - machine.created_at)
+                    ),
+                    hint=_("`lastro run` tries again"),
+                )
+        return machines
+
+    def _wanted(self) -> tuple[str, ...]:
+        order = {"required": 0, "useful": 1, "exploratory": 2}
+        runs = sorted(self._d.plan.runs, key=lambda run: order[run.priority])
+        if self._d.only is not None:
+            return tuple(run.id for run in runs if run.id in self._d.only)
+        return tuple(run.id for run in runs if run.priority != "exploratory")
+
+    def _note_faults(self) -> None:
+        if not self._d.faults:
+            return
+        fired = self._d.provider.fired(self._d.session.disk.root, self._d.plan.campaign)
+        for fault in self._d.faults:
+            if fault.index in fired and fault.index not in self._told.fired:
+                self._told.fired.add(fault.index)
+                self._d.writer.append(
+                    EventType.FAULT_FIRED,
+                    index=fault.index,
+                    run=fault.run,
+                    step=fault.step,
+                    notice_seconds=fault.notice_seconds,
+                )
+
+    def _mirror(self) -> None:
+        now = self._d.clock.monotonic()
+        if now - self._mirrored >= MIRROR_SECONDS:
+            self._mirrored = now
+            self._d.session.mirror()
+
+    # --- machines -------------------------------------------------------------------------------------
+
+    def _rent(self, view: CampaignView, action: policy.Action) -> None:
+        tag = f"{self._d.session.facts.key}-{len(view.machines) + 1}-{secrets.token_hex(3)}"
+        lease = self._d.plan.lease
+        self._d.writer.append(
+            EventType.MACHINE_INTENDED,
+            tag=tag,
+            provider=self._d.provider.name,
+            lease=lease.as_json() if lease else None,
+            why=action.why,
+        )
+        self._create(tag)
+
+    def _recover(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.Recover)
+        self._create(action.tag)
+
+    def _create(self, tag: str) -> None:
+        """Make the machine of an intent; called again with the same tag it finds the one that was made."""
+        self._d.session.mirror()
+        machine = self._d.provider.create(
+            MachineRequest(
+                tag=tag,
+                campaign=self._d.plan.campaign,
+                disk=self._d.session.disk.root,
+                lease=self._d.plan.lease,
+                boot_seconds=self._d.plan.boot_seconds,
+                faults=self._d.faults,
+                workdir=Path(self._d.session.facts.campaign_file).parent,
+            )
+        )
+        self._d.writer.append(
+            EventType.MACHINE_CREATED,
+            tag=tag,
+            machine=machine.id,
+            node=machine.node,
+            requested_at=iso(machine.created_at),
+        )
+        self._d.tell(_("machine {id} was taken from '{provider}'").format(id=machine.id, provider=self._d.provider.name))
+
+    def _note_ready(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.NoteReady)
+        machine = self._d.provider.describe(action.machine)
+        ready = machine.ready_at or self._d.clock.now()
+        seen_by(self._d.session.disk, machine.node)
+        self._d.writer.append(
+            EventType.MACHINE_READY,
+            machine=machine.id,
+            seconds=(ready - machine.created_at).total_seconds(),
+        )
+
+    def _note_gone(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.NoteGone)
+        machine = self._d.provider.describe(action.machine)
+        gone = machine.gone_at or self._d.clock.now()
+        self._d.writer.append(
+            EventType.MACHINE_GONE,
+            machine=machine.id,
+            cause=action.why,
+            seconds=max(0.0, (gone - machine.created_at).total_seconds()),
+        )
+        self._d.tell(_("machine {id} is gone: {why}").format(id=machine.id, why=action.why))
+
+    def _check(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.Check)
+        machine = self._d.provider.describe(action.machine)
+        facts = dict(self._d.preflight(machine))
+        self._d.writer.append(EventType.PREFLIGHT_DONE, machine=machine.id, **facts)
+        self._d.tell(_("preflight of {id}: {verdict}").format(id=machine.id, verdict=facts["verdict"]))
+        if facts["verdict"] == "fail":
+            self._d.provider.delete(machine.id)
+            raise PreflightFailed(
+                _("machine {id} failed preflight: {findings}").format(
+                    id=machine.id, findings=facts.get("summary", "")
+                ),
+                hint=_("look at all findings with `lastro preflight`; the machine was let go"),
+            )
+
+    def _release(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.Release)
+        self._d.provider.delete(action.machine)
+
+    # --- runs -----------------------------------------------------------------------------------------
+
+    def _dispatch(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.Dispatch)
+        run = self._d.plan.run(action.run)
+        machine = self._d.provider.describe(action.machine)
+        self._write_order(run, machine)
+        self._d.writer.append(EventType.RUN_DISPATCHED, run=run.id, machine=machine.id, why=action.why)
+        folder = self._folder.run(run.id)
+        self._d.provider.start(machine.id, [sys.executable, "-m", "lastro.run", str(folder.root)])
+        self._count_start(run.id)
+        self._await_seat(run.id)
+
+    def _write_order(self, run: PlannedRun, machine: Machine) -> None:
+        folder = self._folder.run(run.id)
+        place = Place(
+            machine=machine,
+            traits=self._d.provider.traits,
+            disk=self._d.session.disk,
+            home_stream=self._d.session.stream_name,
+            home_head=self._d.writer.head.digest,
+            environment=_environment(),
+        )
+        order = make_order(self._d.plan, run, place)
+        atomic.make_folder(folder.root)
+        if not folder.config.exists():
+            atomic.write_text(folder.config, strictjson.pretty(config_record(self._d.plan, run)))
+        atomic.write_text(folder.order, strictjson.pretty(order.as_json()))
+
+    def _await_seat(self, run: str) -> None:
+        """Give a fresh supervisor a moment to take its seat, so that the next look sees it."""
+        deadline = self._d.clock.monotonic() + 5.0
+        while run not in self._supervised() and self._d.clock.monotonic() < deadline:
+            self._d.clock.sleep(0.02)
+            if self._size_of_streams(run) > self._starts[run][1]:
+                return
+
+    def _count_start(self, run: str) -> None:
+        """Count starts in a row after which the run's streams had not grown."""
+        size = self._size_of_streams(run)
+        count, before = self._starts.get(run, (0, -1))
+        self._starts[run] = (count + 1 if size == before else 1, size)
+
+    def _size_of_streams(self, run: str) -> int:
+        return sum(path.stat().st_size for path in self._folder.journal.glob(f"{run}-*.jsonl"))
+
+    def _note_lost(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.NoteLost)
+        life = next(life for life in view.run(action.run).attempts if life.number == action.attempt)
+        beat = read_beat(self._folder.run(action.run).attempt(action.attempt).heartbeat)
+        self._d.writer.append(
+            EventType.ATTEMPT_LOST,
+            run=action.run,
+            attempt=action.attempt,
+            machine=life.machine,
+            why=action.why,
+            step=beat.step if beat else None,
+            committed_step=life.committed_step,
+        )
+
+    def _give_up(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.GiveUp)
+        log = self._folder.run(action.run).supervisor_log
+        last = log.read_text(errors="replace").strip().splitlines()[-2:] if log.exists() else []
+        why = action.why + (": " + " ".join(line.strip() for line in last) if last else "")
+        self._d.writer.append(EventType.RUN_GIVEN_UP, run=action.run, why=why)
+
+    def _wait(self, view: CampaignView, action: policy.Action) -> None:
+        self._d.clock.sleep(LOOK_SECONDS)
+
+    # --- telling --------------------------------------------------------------------------------------
+
+    def _tell_news(self, view: CampaignView) -> None:
+        for run in view.runs:
+            for life in run.attempts:
+                key = (run.id, life.number)
+                if key not in self._told.attempts:
+                    self._told.attempts.add(key)
+                    self._d.tell(
+                        _("{run}: attempt {number} on {machine}").format(
+                            run=run.name, number=life.number, machine=life.machine
+                        )
+                    )
+                if not life.alive and key not in self._told.ends:
+                    self._told.ends.add(key)
+                    self._d.tell(_ending(run, life.number))
+
+
+def _ending(run: RunView, number: int) -> str:
+    life = next(life for life in run.attempts if life.number == number)
+    text = _("{run}: attempt {number} ended at step {step}: {why}").format(
+        run=run.name, number=number, step=life.last_step if life.last_step is not None else "?", why=life.why
+    )
+    if life.lost_steps and life.end not in ("done", "stop_rule"):
+        text += _("; {count} steps to be done again").format(count=life.lost_steps)
+    return text
+
+
+def _environment() -> dict[str, str]:
+    """Return what a job needs of home's environment: the interpreter that lastro itself runs in.
+
+    Inside an activated environment the user's own PATH is right already.
+    """
+    if os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX"):
+        return {}
+    return {"PATH": str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", os.defpath)}

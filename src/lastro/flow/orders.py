@@ -1,0 +1,82 @@
+"""What a supervisor is told: one run of the frozen plan, on one machine. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lastro.paths import Disk
+from lastro.plan.build import Plan, PlannedRun
+from lastro.providers.base import Machine, Traits
+from lastro.rules import CodeIdentity, Corpus, Order
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where an order is carried out."""
+
+    machine: Machine
+    traits: Traits
+    disk: Disk
+    home_stream: str
+    home_head: str
+    environment: Mapping[str, str]
+
+
+def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
+    """Return the order for one run of the plan on one machine."""
+    own = place.traits.own_workdir
+    return Order(
+        campaign=plan.campaign,
+        run=run.id,
+        name=run.name,
+        command=run.command,
+        config=run.config,
+        seed=plan.seed,
+        resume=plan.resume,
+        workdir=str(place.machine.workdir / run.id if own else place.machine.workdir),
+        campaign_folder=str(place.disk.campaign(plan.campaign).root),
+        machine=place.machine.id,
+        node=place.machine.node,
+        home_stream=place.home_stream,
+        home_head=place.home_head,
+        environment=dict(place.environment),
+        stop=plan.stop,
+        checkpoint=plan.checkpoint,
+        corpus=plan.corpus,
+        outputs=tuple(deliverable.path for deliverable in plan.deliverables),
+        code=CodeIdentity(
+            digest=plan.code_digest,
+            unpack=own,
+            excludes=plan.code_excludes,
+            links=_links(plan.corpus, place.disk) if own else {},
+        ),
+    )
+
+
+def _links(corpus: Corpus | None, disk: Disk) -> dict[str, str]:
+    if corpus is None:
+        return {}
+    return {corpus.path: str(corpus_on_disk(disk, corpus))}
+
+
+def corpus_on_disk(disk: Disk, corpus: Corpus) -> Path:
+    """Return where a corpus lies on a disk: by its digest, so that two versions never mix."""
+    return disk.dataset(corpus.digest[:16]) / Path(corpus.path).name
+
+
+def config_record(plan: Plan, run: PlannedRun) -> dict[str, Any]:
+    """Return `config.json`: what the run is, readable without lastro."""
+    return {
+        "run": run.id,
+        "name": run.name,
+        "priority": run.priority,
+        "campaign": plan.campaign,
+        "config": dict(run.config),
+        "command": list(run.command),
+        "code_digest": plan.code_digest,
+        "corpus_digest": plan.corpus.digest if plan.corpus else None,
+        "seed": plan.seed,
+    }
