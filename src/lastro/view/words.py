@@ -1,0 +1,88 @@
+"""What the codes of the journal are called on screen. JSON keeps the codes."""
+
+from __future__ import annotations
+
+from lastro.locale import _
+
+
+def run_status(code: str) -> str:
+    """Return the word for a run's status."""
+    return {
+        "waiting": _("waiting"),
+        "running": _("running"),
+        "interrupted": _("interrupted"),
+        "paused": _("paused"),
+        "completed": _("completed"),
+        "stopped": _("stopped"),
+        "failed": _("failed"),
+        "superseded": _("superseded"),
+    }.get(code, code)
+
+
+def attempt_end(code: str | None) -> str:
+    """Return the words for why an attempt ended; None is one that goes on."""
+    return {
+        None: _("still running"),
+        "done": _("done"),
+        "notice": _("taken away, with notice"),
+        "lost": _("machine lost"),
+        "asked": _("stopped on request"),
+        "stop_rule": _("stop rule"),
+        "saved": _("saved, to be run again"),
+        "crashed": _("crashed"),
+        "killed": _("killed"),
+        "fenced": _("fenced"),
+    }.get(code, str(code))
+
+
+def deliverable_status(code: str, *, awaited: bool = False) -> str:
+    """Return the word for a deliverable's status. `awaited`: its run may still produce it."""
+    if awaited and code == "missing":
+        return _("not yet")
+    return {
+        "missing": _("missing"),
+        "produced": _("produced, not judged"),
+        "accepted": _("accepted"),
+        "rejected": _("rejected"),
+    }.get(code, code)
+
+
+def machine_state(code: str) -> str:
+    """Return the word for a machine's state."""
+    return {
+        "intended": _("asked for"),
+        "booting": _("booting"),
+        "ready": _("ready"),
+        "gone": _("gone"),
+    }.get(code, code)
+
+
+def priority(code: str) -> str:
+    """Return the word for a run's priority."""
+    return {"required": _("required"), "useful": _("useful"), "exploratory": _("exploratory")}.get(code, code)
+
+
+def stop_kind(code: str) -> str:
+    """Return the words for a stop rule."""
+    return {
+        "non_finite": _("non-finite value"),
+        "floor": _("quality under a floor"),
+        "truncated_input": _("truncated input"),
+        "no_usable_resume": _("no usable checkpoint to resume from"),
+    }.get(code, code)
+
+
+def lease_kind(code: str) -> str:
+    """Return the word for how a machine is paid."""
+    return {"lot": _("lot"), "hourly": _("hourly"), "spot": _("spot")}.get(code, code)
+
+
+def metric_source(code: str | None) -> str:
+    """Return where the value of a metric comes from."""
+    return {
+        "recomputed": _("recomputed at closing"),
+        "rejected": _("output rejected"),
+        "unproven": _("output not proven"),
+        "logged": _("logged by the job"),
+        None: _("not measured"),
+    }.get(code, str(code))
