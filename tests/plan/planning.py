@@ -10,7 +10,8 @@ from lastro.spec.campaign import Campaign
 from lastro.spec.load import load_campaign, load_offers
 from lastro.spec.offers import Offer
 
-BASE = "campaign: tiny\ncommand: python train.py --width {width} --depth {depth}\ncontrol: {width: 64, depth: 2}\n"
+BASE = "campaign: tiny\ncommand: python train.py --width {width} --depth {depth}\n"
+BASE += "control: {width: 64, depth: 2}\n"
 VARIANTS = "variants:\n  wide: {changes: {width: 256}}\n  deep: {changes: {depth: 4}, priority: useful}\n"
 #: The calendar of the article: 48 h in a window of 72 h.
 ARTICLE = """\

@@ -1,0 +1,1 @@
+"""What a machine must prove before it is trusted with hours of work."""

@@ -1,0 +1,65 @@
+"""Is there room on the disk?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from lastro.locale import _
+from lastro.preflight.check import Finding, Level, Subject
+from lastro.spec.want import parse_size
+from lastro.units import show_bytes
+
+#: Room that every campaign should have beside its corpus when it does not say what it needs; an assumption.
+ASSUMED_BYTES = 10**9
+
+
+def existing(path: Path) -> Path:
+    """Return the nearest folder that is there already."""
+    return next(folder for folder in (path, *path.parents) if folder.is_dir())
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Compare free space and free names with `want.disk`, else with the corpus and an assumed floor."""
+    try:
+        found = os.statvfs(existing(subject.disk))
+    except OSError as error:
+        yield Finding(
+            code="disk_space",
+            level=Level.NO_ANSWER,
+            fact=_("room on the disk"),
+            value=_("cannot be asked: {error}").format(error=error.strerror),
+        )
+        return
+    yield _room(subject, found.f_frsize * found.f_bavail)
+    # Some file systems have no fixed number of inodes and tell 0 of 0.
+    if found.f_files and found.f_favail < 10_000:
+        yield Finding(
+            code="disk_inodes",
+            level=Level.WARN,
+            fact=_("files that still fit on the disk"),
+            value=str(found.f_favail),
+            consequence=_("checkpoints fail with 'no space left' although there is room"),
+            next_step=_("remove small files, or use another disk"),
+        )
+
+
+def _room(subject: Subject, free: int) -> Finding:
+    wanted = subject.want.get("disk")
+    if wanted is not None:
+        need, level, source = parse_size(wanted).bytes, Level.FAIL, "declared"
+    else:
+        need, level, source = (subject.corpus_bytes or 0) + ASSUMED_BYTES, Level.WARN, "assumed"
+        if free < (subject.corpus_bytes or 0):
+            level = Level.FAIL
+    well = free >= need
+    return Finding(
+        code="disk_space",
+        level=Level.PASS if well else level,
+        fact=_("room on the disk"),
+        value=show_bytes(free),
+        expected=_("at least {size}, {source}").format(size=show_bytes(need), source=source),
+        consequence=None if well else _("the disk fills up and the run stops at a checkpoint"),
+        next_step=None if well else _("free space at {path}, or use another disk").format(path=subject.disk),
+    )

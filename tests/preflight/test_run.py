@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lastro import strictjson
+from lastro.errors import PreflightFailed
+from lastro.preflight.check import Finding, Level
+from lastro.preflight.run import Report, preflight, verdict_of
+from lastro.spec.load import load_campaign
+
+
+def run(folder: Path, want: str) -> Report:
+    path = folder / "campaign.yaml"
+    path.write_text(f"campaign: c\ncommand: {sys.executable} train.py\ncontrol: {{}}\nwant: {want}\n")
+    loaded = load_campaign(path)
+    return preflight(loaded.spec, loaded.folder, folder / "disk")
+
+
+def test_a_good_machine_is_told_as_json_and_left_as_it_was(tmp_path: Path) -> None:
+    report = run(tmp_path, "{python: '>=3.10', pytest: '>=8', memory: '>=1 MB', disk: 1 MB}")
+    value = strictjson.loads(strictjson.dumps(report.as_json()))
+
+    assert value["verdict"] in ("pass", "warn") and report.failed == ()
+    assert [item["code"] for item in value["findings"]][:4] == [
+        "command",
+        "python_version",
+        "packages",
+        "memory",
+    ]
+    assert value["node"] == value["stack"]["node"]
+    report.require_trust()
+    assert [path.name for path in tmp_path.iterdir()] == ["campaign.yaml"]
+
+
+def test_what_fails_is_named_with_its_next_step(tmp_path: Path) -> None:
+    report = run(tmp_path, "{python: '>=9.9'}")
+
+    with pytest.raises(PreflightFailed, match=r"Python of the job: .*>=9\.9") as caught:
+        report.require_trust()
+    assert (report.verdict, caught.value.exit_code) == (Level.FAIL, 4)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("levels", "verdict"),
+    [
+        ([], Level.PASS),
+        ([Level.PASS, Level.NO_ANSWER], Level.PASS),
+        ([Level.WARN, Level.PASS], Level.WARN),
+        ([Level.WARN, Level.FAIL], Level.FAIL),
+    ],
+)
+def test_the_verdict_is_the_worst_that_was_answered(levels: list[Level], verdict: Level) -> None:
+    findings = tuple(Finding(code="x", level=level, fact="x", value="x") for level in levels)
+
+    assert verdict_of(findings) is verdict
