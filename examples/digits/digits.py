@@ -34,9 +34,7 @@ class Digits(Dataset):
 
 
 def network(width):
-    return nn.Sequential(
-        nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Dropout(0.2), nn.Linear(width, 10)
-    )
+    return nn.Sequential(nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Dropout(0.2), nn.Linear(width, 10))
 
 
 @torch.no_grad()
@@ -49,7 +47,7 @@ def predict(model):
 
 
 def write_predictions(path, rows):
-    with open(path, "w", newline="") as file:
+    with path.open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["id", "prediction", "confidence"])
         table.writerows((at, digit, f"{confidence:.7f}") for at, digit, confidence in rows)

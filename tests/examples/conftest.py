@@ -1,0 +1,3 @@
+from tests.job.conftest import nursery
+
+__all__ = ["nursery"]

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lastro.paths import AttemptFolder
+from tests.job.hand import environment
+
+_NURSERY = Path(__file__).with_name("nursery.py")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a training process ended. `signal` excludes `code`."""
+
+    code: int | None
+    signal: int | None
+    log: str
+
+
+class Nursery:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def run(
+        self,
+        folder: AttemptFolder,
+        script: Path,
+        *args: str,
+        signal: int | None = None,
+        step: int | None = None,
+        environ: dict[str, str] | None = None,
+    ) -> Ended:
+        ask = {
+            "script": str(script),
+            "args": args,
+            "environment": environ or environment(folder),
+            "log": str(folder.log),
+            "signal": signal,
+            "step": step,
+        }
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(ask) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        return Ended(answer["code"], answer["signal"], folder.log.read_text())
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """A process that starts training processes without each of them importing torch anew."""
+    process = subprocess.Popen(
+        [sys.executable, str(_NURSERY)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={"OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"},
+    )
+    try:
+        yield Nursery(process)
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        process.wait(timeout=60)
+
+
