@@ -105,6 +105,7 @@ def test_a_reload_that_reads_the_predictions_does_not_find_them(tmp_path: Path) 
     assert "could not be reloaded" in judged["predictions"].why
 
 
+@pytest.mark.timeout(45)  # of the 600 s that it would sleep
 def test_a_reload_that_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
     marker = f"hanging-{os.getpid()}-{tmp_path.name}"
     script = (

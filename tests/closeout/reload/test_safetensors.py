@@ -84,7 +84,7 @@ def test_bfloat16_is_looked_at_by_its_bits(tmp_path: Path, bits: int, is_bad: bo
         {"w": {"dtype": "F99", "shape": [2], "data_offsets": [0, 8]}},
         {"w": {"dtype": "F32", "shape": [-1, -2], "data_offsets": [0, 8]}},
         {"w": {"dtype": "F32", "shape": [2]}},
-        {name: {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]} for name in "vw"},
+        {name: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]} for name in "vw"},
         ["w"],
         {},
     ],
