@@ -111,9 +111,9 @@ def test_nothing_overlaps_on_a_lane_and_nothing_begins_before_what_it_waits_for(
     slots = make_calendar(campaign(tmp_path, text + VARIANTS)).slots
 
     for start, end in (
-        ("start_low_hours", "low_end_hours"),
+        ("start_low_hours", "end_low_hours"),
         ("start_hours", "end_hours"),
-        ("start_high_hours", "high_end_hours"),
+        ("start_high_hours", "end_high_hours"),
     ):
         for a, b in combinations(slots, 2):
             if a.lane and a.lane == b.lane:
@@ -121,4 +121,4 @@ def test_nothing_overlaps_on_a_lane_and_nothing_begins_before_what_it_waits_for(
         for slot in slots:
             ends = [getattr(other, end) for other in slots if other.stage in after[slot.stage]]
             assert getattr(slot, start) >= max(ends, default=0)
-    assert all(slot.low_end_hours <= slot.end_hours <= slot.high_end_hours for slot in slots)
+    assert all(slot.end_low_hours <= slot.end_hours <= slot.end_high_hours for slot in slots)

@@ -32,7 +32,7 @@ def test_thirty_hours_more_need_a_second_lot(tmp_path: Path) -> None:
     longer = ARTICLE.replace("[4, 8, 9]", "38").replace("window: 72h", "window: 80h")
     made = plan(tmp_path, longer + VARIANTS, LOTS)
 
-    assert made.total is not None and made.total.likely == 78.0
+    assert made.total_hours is not None and made.total_hours.likely == 78.0
     assert (made.options[0].lots, made.options[0].cost) == (2, usd("94.28"))
     assert (made.options[1].lots, made.options[1].cost) == (1, usd("110"))
 
@@ -50,7 +50,7 @@ def test_hourly_time_is_billed_in_units_by_interval(tmp_path: Path) -> None:
 
     option = made.options[0]
     assert (option.cost_low, option.cost, option.cost_high) == (usd("4"), usd("8"), usd("12"))
-    assert (option.hours, option.lots) == (3.0, None)
+    assert (option.machine_hours, option.lots) == (3.0, None)
 
 
 def test_an_unknown_duration_makes_an_unknown_cost_with_its_reason(tmp_path: Path) -> None:

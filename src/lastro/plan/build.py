@@ -18,7 +18,7 @@ from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign
 from lastro.spec.offers import Offer
 
-__all__ = ["Plan", "PlannedRun", "make_plan", "require_possible"]
+__all__ = ["Plan", "PlannedRun", "is_possible", "make_plan", "require_possible"]
 
 
 def make_plan(
@@ -74,7 +74,7 @@ def make_plan(
         budget=campaign.budget,
         calendar=calendar.slots,
         unplaced=calendar.unplaced,
-        total=total,
+        total_hours=total,
         slack_hours=None if window is None or total is None else window - total.likely,
         options=options,
         lease=choice.offer.lease() if choice.offer else None,
@@ -82,6 +82,11 @@ def make_plan(
         boot_seconds=choice.offer.boot_seconds if choice.offer else 0.0,
         remarks=remarks(campaign, calendar, options, choice),
     )
+
+
+def is_possible(plan: Plan) -> bool:
+    """Say whether the plan's own numbers let it work."""
+    return all(remark.level != FAIL for remark in plan.remarks)
 
 
 def require_possible(plan: Plan) -> None:

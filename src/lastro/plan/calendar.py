@@ -64,9 +64,9 @@ def make_calendar(campaign: Campaign) -> Calendar:
             start_hours=likely[index][0],
             end_hours=likely[index][1],
             start_low_hours=low[index][0],
-            low_end_hours=low[index][1],
+            end_low_hours=low[index][1],
             start_high_hours=high[index][0],
-            high_end_hours=high[index][1],
+            end_high_hours=high[index][1],
             decide=one.item.decide,
         )
         for index, one in enumerate(placed)
@@ -171,7 +171,8 @@ def _laid(placed: Sequence[_Placed], case: str) -> list[tuple[float, float]]:
     for one in placed:
         ready = max([ends.get(stage, 0.0) for stage in one.item.after], default=0.0)
         start = max(ready, free.get(one.lane, 0.0) if one.lane else 0.0)
-        end = start + float(getattr(one.item.hours, case))
+        # Rounded to some microseconds, so that a plan does not show what binary fractions cannot hold.
+        end = round(start + float(getattr(one.item.hours, case)), 9)
         ends[one.item.stage] = max(ends.get(one.item.stage, 0.0), end)
         if one.lane:
             free[one.lane] = end

@@ -74,10 +74,10 @@ class Slot:
     lane: str | None
     start_hours: float
     end_hours: float
-    low_end_hours: float
-    high_end_hours: float
     start_low_hours: float
+    end_low_hours: float
     start_high_hours: float
+    end_high_hours: float
     decide: bool = False
 
 
@@ -103,8 +103,8 @@ class Span:
 class Option:
     """What one offer would cost. A cost of None is unknown, and `reason` says why.
 
-    `lots`: how many lots; None for hourly and spot, or when it is unknown. `fits_*` None: cannot be told.
-    `eligible` False: it cannot be taken at all.
+    `lots`: how many lots; None for hourly and spot, or when it is unknown. `machine_hours`: how long
+    machines are held in all. `fits_*` None: cannot be told. `eligible` False: it cannot be taken at all.
     """
 
     offer: str
@@ -114,7 +114,7 @@ class Option:
     cost_low: Money | None = None
     cost_high: Money | None = None
     lots: int | None = None
-    hours: float | None = None
+    machine_hours: float | None = None
     fits_window: bool | None = None
     fits_budget: bool | None = None
     reason: str | None = None
@@ -133,7 +133,7 @@ class Remark:
 class Plan:
     """A campaign, planned. Frozen once, never rewritten; a revision is another plan with a reason.
 
-    `total` and the calendar's hours are None when a duration is unknown. `lease` is the offer to take, None
+    `total_hours` and `slack_hours` are None when a duration is unknown. `lease` is the offer to take, None
     when nothing is rented or nothing can be; `lease_why` says why it is this one.
     """
 
@@ -161,7 +161,7 @@ class Plan:
     budget: Money | None
     calendar: tuple[Slot, ...]
     unplaced: tuple[Unplaced, ...]
-    total: Span | None
+    total_hours: Span | None
     slack_hours: float | None
     options: tuple[Option, ...]
     lease: Lease | None
@@ -253,6 +253,6 @@ _OPTIONAL: Mapping[str, Any] = {
     "decision": lambda rule: DecisionRule(**{**rule, "adopt_margin": Decimal(rule["adopt_margin"])}),
     "corpus": lambda corpus: Corpus(**corpus),
     "budget": Money.from_json,
-    "total": lambda span: Span(**span),
+    "total_hours": lambda span: Span(**span),
     "lease": Lease.from_json,
 }

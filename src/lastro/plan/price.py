@@ -53,7 +53,7 @@ def _option(campaign: Campaign, offer: Offer, calendar: Calendar) -> Option:
         cost_low=costs["low"],
         cost_high=costs["high"],
         lots=lots["likely"],
-        hours=sum(_machine_hours(calendar, "likely")),
+        machine_hours=round(sum(_machine_hours(calendar, "likely")), 9),
         fits_window=None if window is None else calendar.total.likely <= window,
         fits_budget=_fits_budget(price, campaign.budget),
         reason=refused or (_("the price is unknown") if offer.price is None else None),
@@ -80,9 +80,9 @@ def _refused(campaign: Campaign, offer: Offer) -> str | None:
 
 def _times(slot: Slot, case: str) -> tuple[float, float]:
     if case == "low":
-        return slot.start_low_hours, slot.low_end_hours
+        return slot.start_low_hours, slot.end_low_hours
     if case == "high":
-        return slot.start_high_hours, slot.high_end_hours
+        return slot.start_high_hours, slot.end_high_hours
     return slot.start_hours, slot.end_hours
 
 

@@ -14,6 +14,7 @@ from lastro import strictjson
 from lastro.errors import LastroError
 from lastro.locale import _
 from lastro.procs.child import run_with_deadline
+from lastro.providers.environment import with_interpreter
 
 _SECONDS = 30.0
 _PYTHON = re.compile(r"python(?:[0-9.]*)(?:\.exe)?")
@@ -43,8 +44,9 @@ def find_program(command: Sequence[str], workdir: Path) -> str | None:
     word = command[0]
     if "/" in word:
         path = workdir / word
-        return str(path) if path.is_file() and os.access(path, os.X_OK) else None
-    return shutil.which(word)
+        # Without `..`, and without following links: a Python of a virtual environment is one.
+        return os.path.normpath(path) if path.is_file() and os.access(path, os.X_OK) else None
+    return shutil.which(word, path=with_interpreter(os.environ).get("PATH"))
 
 
 def ask_versions(command: Sequence[str], workdir: Path, packages: Iterable[str]) -> Versions:
@@ -66,7 +68,7 @@ def _ask(program: str, workdir: Path, packages: Iterable[str], reason: str | Non
     # -P and -I are not used: what stands on the user's PYTHONPATH is there for the job as well.
     command = [program, "-c", _ASK, *packages]
     try:
-        done = run_with_deadline(command, seconds=_SECONDS, cwd=workdir, env=dict(os.environ))
+        done = run_with_deadline(command, seconds=_SECONDS, cwd=workdir, env=with_interpreter(os.environ))
         answer = strictjson.loads(done.out.strip().splitlines()[-1]) if done.code == 0 else None
     except (LastroError, ValueError, IndexError) as error:
         return Versions(path=program, reason=str(error))

@@ -29,7 +29,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         code="python_version",
         level=Level.PASS if well else Level.FAIL,
         fact=_("Python of the job"),
-        value=f"{found} ({subject.versions.path})",
+        value=found,
         expected=wanted,
         consequence=None if well else _("the job was not proven on this version"),
         next_step=None if well else _("use another environment or image, or change `want.python`"),

@@ -1,0 +1,71 @@
+"""`lastro plan`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lastro.cli.options import as_json_option, campaign_argument, disk_option
+from lastro.cli.render import console, print_json
+from lastro.clock import SystemClock
+from lastro.errors import PlanError
+from lastro.flow.freeze import draw_up, freeze_plan
+from lastro.paths import Home, home_root
+from lastro.plan.build import Plan, is_possible, require_possible
+
+
+@click.command()
+@campaign_argument
+@click.option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
+@disk_option
+@click.option("--freeze", is_flag=True, help="Keep this plan, with its digest, as the one that is run.")
+@click.option("--revise", metavar="WHY", help="With --freeze: why it differs from the frozen plan.")
+@as_json_option
+@click.pass_context
+def plan(
+    ctx: click.Context,
+    campaign_file: Path,
+    on: str | None,
+    disk: Path | None,
+    freeze: bool,
+    revise: str | None,
+    as_json: bool,
+) -> None:
+    """Show calendar, cost and risk of a campaign. Rents nothing; writes only with --freeze.
+
+    A plan that its own numbers make impossible (window, budget, no offer) ends with code 5 and is not
+    frozen.
+
+    \b
+    Example:
+      lastro plan
+      lastro plan campaign.yaml --freeze
+    """  # noqa: D301 - \b is click's mark for lines that it must not join
+    clock = SystemClock()
+    made = draw_up(campaign_file, clock, on=on, disk=disk).plan
+    if freeze:
+        require_possible(made)
+        made, _revisions = freeze_plan(
+            campaign_file, Home(home_root()), clock, on=on, disk=disk, revise=revise
+        )
+    _show(made, frozen=freeze, as_json=as_json)
+    if not is_possible(made):
+        ctx.exit(PlanError.exit_code)
+
+
+def _show(made: Plan, *, frozen: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "plan": made.as_json(),
+                "digest": made.digest(),
+                "frozen": frozen,
+                "possible": is_possible(made),
+                "exit_code": 0 if is_possible(made) else PlanError.exit_code,
+            }
+        )
+        return
+    from lastro.cli.plan_text import plan_text
+
+    console().print(plan_text(made, frozen=frozen))
