@@ -53,12 +53,13 @@ def test_a_build_s_local_label_is_no_other_version(tmp_path: Path, wanted: str, 
     assert (finding.level, finding.value) == (level, "2.13.0+cpu")
 
 
-def test_a_missing_package_fails_unless_setup_may_install_it(tmp_path: Path) -> None:
+def test_a_missing_package_fails_and_the_campaign_s_setup_is_the_next_step(tmp_path: Path) -> None:
     missing = subject(tmp_path, jax=">=0.4")
 
     finding = only(packages.check(missing))
     assert (finding.level, finding.value) == (Level.FAIL, "not installed")
-    assert only(packages.check(replace(missing, has_setup=True))).level is Level.WARN
+    prepared = only(packages.check(replace(missing, setup="pip install -r requirements.txt")))
+    assert prepared.next_step is not None and "pip install -r requirements.txt" in prepared.next_step
 
 
 def test_sizes_are_no_packages(tmp_path: Path) -> None:
@@ -123,7 +124,6 @@ def test_a_program_that_is_not_there_fails(tmp_path: Path) -> None:
 
     assert only(command.check(here)).level is Level.PASS
     assert only(command.check(gone)).level is Level.FAIL
-    assert only(command.check(replace(gone, has_setup=True))).level is Level.WARN
 
 
 def test_a_script_beside_the_campaign_is_found_by_its_path(tmp_path: Path) -> None:

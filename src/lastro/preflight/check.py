@@ -75,7 +75,7 @@ class Subject:
     disk: Path
     want: Mapping[str, str] = field(default_factory=dict)
     corpus_bytes: int | None = None
-    has_setup: bool = False
+    setup: str | None = None
 
 
 Check = Callable[[Subject], Iterable[Finding]]

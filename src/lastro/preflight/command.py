@@ -18,7 +18,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         return
     yield Finding(
         code="command",
-        level=Level.WARN if subject.has_setup else Level.FAIL,
+        level=Level.FAIL,
         fact=_("program"),
         value=_("{word} is not there").format(word=word),
         consequence=_("no run can start"),

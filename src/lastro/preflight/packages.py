@@ -34,16 +34,17 @@ def _judge(subject: Subject, name: str, wanted: str) -> Finding:
     # A local label (2.13.0+cpu) is part of what is installed, not of what was asked for.
     if found is not None and parse_version(wanted).contains(found.partition("+")[0]):
         return Finding(code="packages", level=Level.PASS, fact=fact, value=found, expected=wanted)
-    if subject.has_setup:
-        level, next_step = Level.WARN, _("`setup` may install it; else install it yourself")
+    if subject.setup:
+        next_step = _("run the campaign's setup for {python}: {setup}").format(
+            python=subject.versions.path, setup=subject.setup
+        )
     else:
-        level = Level.FAIL
         next_step = _("install it for {python}, or change `want.{name}`").format(
             python=subject.versions.path, name=name
         )
     return Finding(
         code="packages",
-        level=level,
+        level=Level.FAIL,
         fact=fact,
         value=found or _("not installed"),
         expected=wanted,

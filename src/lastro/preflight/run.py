@@ -117,7 +117,7 @@ def look(campaign: Campaign, folder: Path, disk: Path) -> Subject:
         disk=disk.absolute(),
         want=campaign.want,
         corpus_bytes=_corpus_bytes(folder / campaign.corpus.path) if campaign.corpus else None,
-        has_setup=campaign.setup is not None,
+        setup=campaign.setup,
     )
 
 
