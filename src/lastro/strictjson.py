@@ -47,9 +47,13 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"not strict JSON: {text}")
 
 
+#: Made once: `json.loads` with an argument makes a decoder for each call, and a journal is read by line.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def loads(text: str | bytes) -> Any:
-    """Read strict JSON. Raises ValueError, also for bare NaN and Infinity."""
-    return json.loads(text, parse_constant=_refuse_constant)
+    """Read strict JSON, bytes as UTF-8. Raises ValueError, also for bare NaN and Infinity."""
+    return _DECODER.decode(text if isinstance(text, str) else text.decode())
 
 
 def read(path: Path) -> Any:

@@ -12,33 +12,26 @@ from dataclasses import replace
 from typing import Any
 
 from lastro import __version__
-from lastro.billing import LeaseKind
 from lastro.clock import from_iso, iso
 from lastro.journal.streams import Head
-from lastro.journal.views import AttemptView, CampaignView, MachineView, RunView
-from lastro.locale import _, catalogue, language
+from lastro.journal.views import CampaignView, RunView
+from lastro.locale import catalogue, language
 from lastro.rules import End
-from lastro.units import Money
-from lastro.view import show, words
 from lastro.view.calendar import calendar_of
+from lastro.view.money import cost_part, machine_row
 from lastro.view.parts import (
     Change,
     Chart,
-    CostPart,
     Curve,
-    Deviation,
-    Forecast,
     Live,
-    MachineRow,
     NowRow,
     Page,
     PerAccepted,
-    PlanPart,
     Provenance,
-    Revision,
     RunRow,
     StreamHead,
 )
+from lastro.view.planned import plan_part, reload_commands
 from lastro.view.series import Measured, Series
 from lastro.view.verdict import Value, control_of, decision_of, evidence_of, headline_of, metric_of
 
@@ -81,15 +74,15 @@ def page_of(
         headline=headline_of(campaign),
         conclusion=campaign.conclusion,
         evidence=evidence_of(campaign, values, index),
-        cost=_cost(campaign, per_accepted),
+        cost=cost_part(campaign, per_accepted),
         runs=runs,
         charts=_charts(runs, curves, rule.get("metric")),
         calendar=calendar_of(campaign, runs),
         interruptions=campaign.interruptions,
         faults=campaign.faults,
-        machines=tuple(_machine_row(machine, campaign) for machine in campaign.machines),
+        machines=tuple(machine_row(machine, campaign) for machine in campaign.machines),
         deliverables=campaign.deliverables,
-        plan=_plan_part(campaign),
+        plan=plan_part(campaign),
         now=_now(campaign, seen),
         provenance=Provenance(
             lastro=__version__,
@@ -101,7 +94,7 @@ def page_of(
             report=report,
         ),
         closed_at=campaign.closed["at"] if campaign.closed else None,
-        reload_commands=_reload_commands(campaign.plan),
+        reload_commands=reload_commands(campaign.plan),
     )
 
 
@@ -228,183 +221,6 @@ def _now(campaign: CampaignView, live: Mapping[str, Live]) -> tuple[NowRow, ...]
             )
         )
     return tuple(rows)
-
-
-# --- machines and money ---------------------------------------------------------------------------------
-
-
-def _machine_row(machine: MachineView, campaign: CampaignView) -> MachineRow:
-    checks = [facts for facts in campaign.preflights if machine.id and facts["machine"] == machine.id]
-    last = checks[-1] if checks else None
-    findings = [_finding(item) for item in (last or {}).get("findings") or () if not _is_quiet(item)]
-    return MachineRow(
-        view=machine,
-        busy_seconds=_busy(machine, campaign),
-        preflight=str(last["verdict"]) if last else None,
-        findings=tuple(findings),
-    )
-
-
-def _is_quiet(item: Any) -> bool:
-    """Say whether a finding is one that a reader of the report need not see: the check passed."""
-    if not isinstance(item, Mapping):
-        return False
-    return str(item.get("verdict") or item.get("level") or item.get("status")) in (
-        "pass",
-        "ok",
-        "note",
-        "skip",
-    )
-
-
-def _finding(item: Any) -> str:
-    """Return one finding of preflight as a text, whatever keys the check has used."""
-    if not isinstance(item, Mapping):
-        return str(item)
-    said = [str(item[key]) for key in ("name", "check", "verdict", "why", "message", "text") if item.get(key)]
-    return ": ".join(said) if said else ", ".join(f"{key} {text}" for key, text in show.flattened(item))
-
-
-def _lives(campaign: CampaignView) -> list[AttemptView]:
-    return [life for run in campaign.runs for life in run.attempts]
-
-
-def _busy(machine: MachineView, campaign: CampaignView) -> float:
-    """Return the seconds in which at least one attempt ran on a machine, at most its own life."""
-    spans = sorted(
-        (from_iso(life.started_at), from_iso(life.ended_at) if life.ended_at else campaign.at)
-        for life in _lives(campaign)
-        if life.machine == machine.id
-    )
-    total, until = 0.0, None
-    for start, end in spans:
-        begun = start if until is None else max(start, until)
-        total += max(0.0, (end - begun).total_seconds())
-        until = end if until is None else max(until, end)
-    return total if machine.seconds is None else min(total, machine.seconds)
-
-
-def _cost(campaign: CampaignView, per_accepted: PerAccepted | None) -> CostPart:
-    created = [machine for machine in campaign.machines if machine.created_at is not None]
-    uses = [machine.seconds for machine in created]
-    known = [use for use in uses if use is not None]
-    used = sum(known) if created and len(known) == len(uses) else None
-    busy = sum(_busy(machine, campaign) for machine in created)
-    billing = [machine for machine in created if machine.state != "gone"]
-    rate, why = _rate(billing)
-    unit = decision_of(campaign.plan).get("unit")
-    return CostPart(
-        bill=campaign.cost,
-        per_accepted=per_accepted or _undefined(campaign, unit),
-        budget=show.amount_of(campaign.plan.get("budget")) if campaign.plan else None,
-        used_seconds=used,
-        idle_seconds=None if used is None else max(0.0, used - busy),
-        forecast=_forecast(campaign.plan),
-        rate=rate,
-        rate_reason=why,
-        bills_now=bool(billing),
-    )
-
-
-def _forecast(plan: Mapping[str, Any] | None) -> Forecast | None:
-    """Return what the plan expected its chosen offer to cost; None when it chose none."""
-    chosen = (plan.get("lease") or {}).get("offer") if plan else None
-    for option in (plan.get("options") or ()) if plan else ():
-        if chosen is not None and option["offer"] == chosen:
-            low, likely, high = (show.amount_of(option.get(key)) for key in ("cost_low", "cost", "cost_high"))
-            return Forecast(low=low, likely=likely, high=high, reason=option.get("reason"))
-    return None
-
-
-def _undefined(campaign: CampaignView, unit: Any) -> PerAccepted:
-    """Say why a cost per accepted unit is not there when the closing's account gave none."""
-    if unit in (None, "none"):
-        return PerAccepted(reason=_("the campaign counts no unit"))
-    if campaign.conclusion is None:
-        return PerAccepted(reason=_("the campaign is not closed"), unit=str(unit))
-    return PerAccepted(reason=_("the closing gave none"), unit=str(unit))
-
-
-def _rate(machines: Sequence[MachineView]) -> tuple[Money | None, str | None]:
-    """Return what an hour of these machines costs, or why that is not known. A lot is paid already."""
-    total: Money | None = None
-    for machine in machines:
-        name = machine.id or machine.tag
-        if machine.lease is None or machine.lease.price is None:
-            return None, _("the price of machine {id} is unknown").format(id=name)
-        if machine.lease.kind is LeaseKind.LOT:
-            continue
-        price = machine.lease.price
-        if total is not None and total.currency != price.currency:
-            return None, _("machines are billed in several currencies")
-        total = price if total is None else total + price
-    return total, None
-
-
-# --- plan -----------------------------------------------------------------------------------------------
-
-
-def _plan_part(campaign: CampaignView) -> PlanPart:
-    plan = campaign.plan or {}
-    hours = plan.get("window_hours")
-    return PlanPart(
-        digest=campaign.plan_digest,
-        frozen_at=campaign.frozen_at,
-        window_hours=None if hours is None else float(hours),
-        decision=_decision_text(decision_of(campaign.plan)),
-        stop_rules=tuple(_stop_text(rule) for rule in plan.get("stop") or ()),
-        revisions=tuple(
-            Revision(at=item["at"], digest=item["digest"], why=item["why"]) for item in campaign.revisions
-        ),
-        deviations=tuple(
-            _deviation(run, plan, campaign) for run in campaign.runs if run.status != "superseded"
-        ),
-    )
-
-
-def _decision_text(rule: Mapping[str, Any]) -> str | None:
-    if not rule.get("metric"):
-        return None
-    better = _("lower") if rule.get("better") == "lower" else _("higher")
-    text = _("{metric}, {better} is better").format(metric=rule["metric"], better=better)
-    if rule.get("adopt_margin") is None:
-        return text
-    return _("{rule}; adopt a run that is better than {over} by at least {margin}").format(
-        rule=text, over=rule.get("over") or "control", margin=show.number(float(rule["adopt_margin"]))
-    )
-
-
-def _stop_text(rule: Any) -> str:
-    if not isinstance(rule, Mapping):
-        return words.stop_kind(str(rule))
-    text = words.stop_kind(str(rule.get("kind", "")))
-    if rule.get("metric"):
-        text += f": {rule['metric']}"
-    if rule.get("below") is not None:
-        text += " " + _("below {value}").format(value=show.number(float(rule["below"])))
-    if rule.get("after_steps"):
-        text += " " + _("after {count} steps").format(count=rule["after_steps"])
-    return text
-
-
-def _deviation(run: RunView, plan: Mapping[str, Any], campaign: CampaignView) -> Deviation:
-    mine = [item for item in plan.get("calendar") or () if item.get("run") in (run.id, run.name)]
-    # The longest slot is the run itself: a pilot is a part of it, and no more work.
-    planned = max((float(item["end_hours"]) - float(item["start_hours"]) for item in mine), default=None)
-    spent = [
-        (
-            (from_iso(life.ended_at) if life.ended_at else campaign.at) - from_iso(life.started_at)
-        ).total_seconds()
-        for life in run.attempts
-    ]
-    return Deviation(
-        run=run.id, name=run.name, planned_hours=planned, observed_hours=sum(spent) / 3600 if spent else None
-    )
-
-
-def _reload_commands(plan: Mapping[str, Any] | None) -> Mapping[str, str]:
-    promised = (plan.get("deliverables") or ()) if plan else ()
-    return {item["name"]: str(item["reload"]) for item in promised if item.get("reload")}
 
 
 def with_report(page: Page, report: str) -> Page:

@@ -11,10 +11,15 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from lastro import strictjson
 from lastro.paths import RunFolder
+
+_Point = tuple[int, float]
+_step = itemgetter(0)
 
 #: More than a chart can show, few enough for a page.
 BUCKETS = 400
@@ -89,7 +94,10 @@ def parse_measurements(data: bytes) -> tuple[dict[str, Points], int]:
         try:
             value = strictjson.loads(line)
             step, values = value["s"], value["v"]
-            numbers = {name: strictjson.number(item) for name, item in values.items()}
+            numbers = {
+                name: item if type(item) is float else strictjson.number(item)
+                for name, item in values.items()
+            }
             if not isinstance(step, int) or isinstance(step, bool):
                 raise ValueError(step)
             for name, measured in numbers.items():
@@ -106,22 +114,12 @@ def compose(attempts: Sequence[Mapping[str, Points]]) -> dict[str, Series]:
 
 
 def _series(metric: str, lives: Sequence[Points]) -> Series:
-    winner: dict[int, int] = {}
-    for number, life in enumerate(lives):
-        winner.update(dict.fromkeys(life.steps, number))
-    kept: list[tuple[int, float]] = []
-    earlier: list[tuple[Bucket, ...]] = []
-    for number, life in enumerate(lives):
-        lost: list[tuple[int, float]] = []
-        for point in zip(life.steps, life.values, strict=True):
-            (kept if winner[point[0]] == number else lost).append(point)
-        if lost:
-            earlier.append(reduce_points(_finite(lost)))
-    kept.sort(key=lambda point: point[0])
+    kept, lost = _kept_and_lost(lives)
     wrong = [point for point in kept if not math.isfinite(point[1])]
+    earlier = [reduce_points(_finite(points)) for points in lost if points]
     return Series(
         metric=metric,
-        buckets=reduce_points(_finite(kept)),
+        buckets=reduce_points(_finite(kept) if wrong else kept),
         count=len(kept),
         last_step=kept[-1][0],
         last=kept[-1][1],
@@ -131,16 +129,31 @@ def _series(metric: str, lives: Sequence[Points]) -> Series:
     )
 
 
-def _finite(points: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+def _kept_and_lost(lives: Sequence[Points]) -> tuple[list[_Point], list[list[_Point]]]:
+    """Return the points that count, by step, and for each life those that a later one measured again."""
+    if len(lives) == 1:
+        return sorted(zip(lives[0].steps, lives[0].values, strict=True), key=_step), []
+    winner: dict[int, int] = {}
+    for number, life in enumerate(lives):
+        winner.update(dict.fromkeys(life.steps, number))
+    kept: list[_Point] = []
+    lost: list[list[_Point]] = [[] for _life in lives]
+    for number, life in enumerate(lives):
+        for point in zip(life.steps, life.values, strict=True):
+            (kept if winner[point[0]] == number else lost[number]).append(point)
+    return sorted(kept, key=_step), lost
+
+
+def _finite(points: Iterable[_Point]) -> list[_Point]:
     return [point for point in points if math.isfinite(point[1])]
 
 
-def _width(points: Sequence[tuple[int, float]], limit: int) -> int:
+def _width(points: Sequence[_Point], limit: int) -> int:
     """Return how many steps share a bucket; points are sorted by step."""
     return -(-(points[-1][0] - points[0][0] + 1) // limit)
 
 
-def _first_of_each_bucket(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+def _first_of_each_bucket(points: Sequence[_Point]) -> tuple[tuple[int, float], ...]:
     if len(points) <= BUCKETS:
         return tuple(points)
     width, first = _width(points, BUCKETS), points[0][0]
@@ -150,14 +163,23 @@ def _first_of_each_bucket(points: Sequence[tuple[int, float]]) -> tuple[tuple[in
     return tuple(chosen.values())
 
 
-def reduce_points(points: Sequence[tuple[int, float]], limit: int = BUCKETS) -> tuple[Bucket, ...]:
-    """Return at most `limit` buckets of finite points that are sorted by step; none is dropped."""
-    single = [Bucket(step, step, value, value, value, 1) for step, value in sorted(points, key=_step)]
-    return merge(single, limit)
+def reduce_points(points: Sequence[_Point], limit: int = BUCKETS) -> tuple[Bucket, ...]:
+    """Return at most `limit` buckets of finite points; each of them is in one."""
+    ordered = sorted(points, key=_step)
+    if len(ordered) <= limit:
+        return tuple(Bucket(step, step, value, value, value, 1) for step, value in ordered)
+    first, width = ordered[0][0], _width(ordered, limit)
+    groups = groupby(ordered, key=lambda point: (point[0] - first) // width)
+    return tuple(_bucket(list(group)) for _number, group in groups)
 
 
-def _step(point: tuple[int, float]) -> int:
-    return point[0]
+def _bucket(points: Sequence[_Point]) -> Bucket:
+    values = [value for _step_, value in points]
+    try:
+        mean = math.fsum(values) / len(values)
+    except OverflowError:  # a sum of huge values, whose mean is a number all the same
+        mean = math.fsum(value / len(values) for value in values)
+    return Bucket(points[0][0], points[-1][0], min(values), max(values), mean, len(values))
 
 
 def merge(buckets: Sequence[Bucket], limit: int) -> tuple[Bucket, ...]:

@@ -25,7 +25,7 @@ _LABEL_LIMIT = 14
 #: Lines are drawn on a grid of half units: whole numbers keep the file small.
 _GRID = 2
 #: Points that all curves of a page share, and the bounds for one curve.
-_POINTS, _FEWEST, _MOST = 5600, 90, 400
+_POINTS, _FEWEST, _MOST = 8400, 90, 400
 
 
 def run_class(index: int) -> str:

@@ -61,11 +61,8 @@ def summary(page: Page) -> RenderableType:
         parts += [Text(), _title(_("Interruptions")), _interruption_table(page)]
     parts += [Text(), _title(_("Cost")), _cost(page)]
     if page.provenance.report:
-        # A path is copied by people: it is never broken or shortened.
-        parts += [
-            Text(),
-            Text(_("report: {path}").format(path=page.provenance.report), no_wrap=True, overflow="ignore"),
-        ]
+        path = page.provenance.report
+        parts += [Text(), Text(_("report: {path}").format(path=path), overflow="fold")]
     return Group(*parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -153,7 +154,7 @@ def _adopted(campaign: CampaignView) -> str | None:
 
 def _reaches(gap: float | None, margin: Any, better: str) -> bool | None:
     """Say whether a difference reaches the margin; for the eye only, the verdict is the closing's."""
-    if gap is None or margin is None or gap != gap:  # noqa: PLR0124 - NaN is not equal to itself
+    if gap is None or margin is None or math.isnan(gap):
         return None
     gain = gap if better == "higher" else -gap
     return gain > float(margin) or abs(gain - float(margin)) <= 1e-12 * max(1.0, abs(float(margin)))

@@ -1,0 +1,125 @@
+"""Machines and what they cost, as a page shows them. Pure; the sums are those of the journal's projection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lastro.billing import LeaseKind
+from lastro.clock import from_iso
+from lastro.journal.views import AttemptView, CampaignView, MachineView
+from lastro.locale import _
+from lastro.units import Money
+from lastro.view import show
+from lastro.view.parts import CostPart, Forecast, MachineRow, PerAccepted
+from lastro.view.verdict import decision_of
+
+
+def machine_row(machine: MachineView, campaign: CampaignView) -> MachineRow:
+    """Return a machine with its use and what preflight said of it last."""
+    checks = [facts for facts in campaign.preflights if machine.id and facts["machine"] == machine.id]
+    last = checks[-1] if checks else None
+    findings = [_finding(item) for item in (last or {}).get("findings") or () if not _is_quiet(item)]
+    return MachineRow(
+        view=machine,
+        busy_seconds=_busy(machine, campaign),
+        preflight=str(last["verdict"]) if last else None,
+        findings=tuple(findings),
+    )
+
+
+def _is_quiet(item: Any) -> bool:
+    """Say whether a finding is one that a reader of the report need not see: the check passed."""
+    if not isinstance(item, Mapping):
+        return False
+    return str(item.get("verdict") or item.get("level") or item.get("status")) in (
+        "pass",
+        "ok",
+        "note",
+        "skip",
+    )
+
+
+def _finding(item: Any) -> str:
+    """Return one finding of preflight as a text, whatever keys the check has used."""
+    if not isinstance(item, Mapping):
+        return str(item)
+    said = [str(item[key]) for key in ("name", "check", "verdict", "why", "message", "text") if item.get(key)]
+    return ": ".join(said) if said else ", ".join(f"{key} {text}" for key, text in show.flattened(item))
+
+
+def _lives(campaign: CampaignView) -> list[AttemptView]:
+    return [life for run in campaign.runs for life in run.attempts]
+
+
+def _busy(machine: MachineView, campaign: CampaignView) -> float:
+    """Return the seconds in which at least one attempt ran on a machine, at most its own life."""
+    spans = sorted(
+        (from_iso(life.started_at), from_iso(life.ended_at) if life.ended_at else campaign.at)
+        for life in _lives(campaign)
+        if life.machine == machine.id
+    )
+    total, until = 0.0, None
+    for start, end in spans:
+        begun = start if until is None else max(start, until)
+        total += max(0.0, (end - begun).total_seconds())
+        until = end if until is None else max(until, end)
+    return total if machine.seconds is None else min(total, machine.seconds)
+
+
+def cost_part(campaign: CampaignView, per_accepted: PerAccepted | None) -> CostPart:
+    """Return the bill with what explains it: budget, forecast, use, idle time and what an hour costs now."""
+    created = [machine for machine in campaign.machines if machine.created_at is not None]
+    uses = [machine.seconds for machine in created]
+    known = [use for use in uses if use is not None]
+    used = sum(known) if created and len(known) == len(uses) else None
+    busy = sum(_busy(machine, campaign) for machine in created)
+    billing = [machine for machine in created if machine.state != "gone"]
+    rate, why = _rate(billing)
+    unit = decision_of(campaign.plan).get("unit")
+    return CostPart(
+        bill=campaign.cost,
+        per_accepted=per_accepted or _undefined(campaign, unit),
+        budget=show.amount_of(campaign.plan.get("budget")) if campaign.plan else None,
+        used_seconds=used,
+        idle_seconds=None if used is None else max(0.0, used - busy),
+        forecast=_forecast(campaign.plan),
+        rate=rate,
+        rate_reason=why,
+        bills_now=bool(billing),
+    )
+
+
+def _forecast(plan: Mapping[str, Any] | None) -> Forecast | None:
+    """Return what the plan expected its chosen offer to cost; None when it chose none."""
+    chosen = (plan.get("lease") or {}).get("offer") if plan else None
+    for option in (plan.get("options") or ()) if plan else ():
+        if chosen is not None and option["offer"] == chosen:
+            low, likely, high = (show.amount_of(option.get(key)) for key in ("cost_low", "cost", "cost_high"))
+            return Forecast(low=low, likely=likely, high=high, reason=option.get("reason"))
+    return None
+
+
+def _undefined(campaign: CampaignView, unit: Any) -> PerAccepted:
+    """Say why a cost per accepted unit is not there when the closing's account gave none."""
+    if unit in (None, "none"):
+        return PerAccepted(reason=_("the campaign counts no unit"))
+    if campaign.conclusion is None:
+        return PerAccepted(reason=_("the campaign is not closed"), unit=str(unit))
+    return PerAccepted(reason=_("the closing gave none"), unit=str(unit))
+
+
+def _rate(machines: Sequence[MachineView]) -> tuple[Money | None, str | None]:
+    """Return what an hour of these machines costs, or why that is not known. A lot is paid already."""
+    total: Money | None = None
+    for machine in machines:
+        name = machine.id or machine.tag
+        if machine.lease is None or machine.lease.price is None:
+            return None, _("the price of machine {id} is unknown").format(id=name)
+        if machine.lease.kind is LeaseKind.LOT:
+            continue
+        price = machine.lease.price
+        if total is not None and total.currency != price.currency:
+            return None, _("machines are billed in several currencies")
+        total = price if total is None else total + price
+    return total, None

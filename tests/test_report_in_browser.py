@@ -1,0 +1,147 @@
+"""The report as a browser sees it: Chromium, light and dark, wide and narrow, from a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from collections.abc import Sequence
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from lastro.closeout.report import write_report
+from lastro.paths import CampaignFolder
+from tools.sample_report import sample_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.skipif(
+        CHROMIUM is None and not os.environ.get("CI"), reason="needs Chromium: run `make system`"
+    ),
+    pytest.mark.timeout(300, func_only=True),
+]
+
+
+def chromium(profile: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run Chromium without a window. As root it needs --no-sandbox, nothing else is needed for that."""
+    assert CHROMIUM is not None, "Chromium is not installed, and in CI nothing is skipped: run `make system`"
+    command = [
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic",
+        f"--user-data-dir={profile}", "--virtual-time-budget=3000", *arguments,
+    ]  # fmt: skip
+    return subprocess.run(command, capture_output=True, timeout=240, check=True)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = CampaignFolder(tmp_path_factory.mktemp("digits"))
+    return write_report(sample_page(folder), folder)[0]
+
+
+def pixels(png: bytes) -> tuple[int, int, list[bytes]]:
+    """Return width, bytes a pixel, and rows of an 8-bit PNG that is not interlaced."""
+    width, _height, depth, kind, _c, _f, interlaced = struct.unpack(">IIBBBBB", png[16:29])
+    assert (depth, interlaced) == (8, 0)
+    size = {2: 3, 6: 4}[kind]
+    data, position = b"", 8
+    while position < len(png):
+        (length,) = struct.unpack(">I", png[position : position + 4])
+        if png[position + 4 : position + 8] == b"IDAT":
+            data += png[position + 8 : position + 8 + length]
+        position += length + 12
+    return width, size, _unfiltered(zlib.decompress(data), width * size, size)
+
+
+def _unfiltered(raw: bytes, stride: int, size: int) -> list[bytes]:
+    rows: list[bytes] = []
+    before = bytearray(stride)
+    for start in range(0, len(raw), stride + 1):
+        kind, line = raw[start], bytearray(raw[start + 1 : start + 1 + stride])
+        for index in range(stride) if kind else ():
+            left = line[index - size] if index >= size else 0
+            corner = before[index - size] if index >= size else 0
+            line[index] = (line[index] + _predicted(kind, left, before[index], corner)) & 255
+        rows.append(bytes(line))
+        before = line
+    return rows
+
+
+def _predicted(kind: int, left: int, above: int, corner: int) -> int:
+    if kind == 4:
+        guess = left + above - corner
+        return min((left, above, corner), key=lambda value: abs(guess - value))
+    return {1: left, 2: above, 3: (left + above) // 2}[kind]
+
+
+def brightness(pixel: Sequence[int]) -> float:
+    return (0.2126 * pixel[0] + 0.7152 * pixel[1] + 0.0722 * pixel[2]) / 255
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_report_is_readable_in_both_themes(report: Path, tmp_path: Path, theme: str) -> None:
+    picture = tmp_path / "report.png"
+    dark = ["--force-dark-mode"] if theme == "dark" else []
+    chromium(tmp_path / "profile", "--window-size=800,900", *dark, f"--screenshot={picture}", report.as_uri())
+    width, size, rows = pixels(picture.read_bytes())
+    assert width == 800
+    lights = [brightness(row[x : x + 3]) for row in rows[::2] for x in range(0, len(row), size * 2)]
+    background = sorted(lights)[len(lights) // 2]
+    assert background > 0.9 if theme == "light" else background < 0.15
+    # The verdict and the texts stand out against it.
+    readable = sum(abs(light - background) > 0.5 for light in lights) / len(lights)
+    assert readable > 0.01
+
+
+PROBE = """<!doctype html><html><body style="margin:0">
+<iframe id="page" src="{report}" style="width:{width}px;height:900px;border:0"></iframe>
+<script>
+const told = [];
+addEventListener('load', () => {{
+  const inner = document.getElementById('page').contentDocument;
+  const root = inner.scrollingElement;
+  const wide = [...inner.querySelectorAll('body *')].filter(e => {{
+    const box = e.getBoundingClientRect();
+    return box.width && box.right > {width} + 1 && !e.closest('svg, thead');  // on a narrow screen the head is for screen readers
+  }});
+  const texts = [...inner.querySelectorAll('svg text')].filter(e => {{
+    const box = e.getBoundingClientRect();
+    return box.width && (box.right > {width} + 1 || box.left < -1);
+  }});
+  const small = [...inner.querySelectorAll('svg text')].filter(e => {{
+    const scale = e.getCTM() ? e.getCTM().a : 1;
+    return parseFloat(inner.defaultView.getComputedStyle(e).fontSize) * scale < 8.5;
+  }});
+  const loaded = inner.defaultView.performance.getEntriesByType('resource').map(e => e.name);
+  document.title = JSON.stringify({{
+    width: inner.documentElement.clientWidth, scroll: root.scrollWidth,
+    wide: wide.map(e => e.tagName + '.' + e.className), texts: texts.map(e => e.textContent),
+    small: small.map(e => e.textContent), loaded: loaded, headings: inner.querySelectorAll('h2').length,
+  }});
+}});
+</script></body></html>"""
+
+
+@pytest.mark.parametrize("width", [420, 1280])
+def test_nothing_overflows_and_nothing_is_loaded(report: Path, tmp_path: Path, width: int) -> None:
+    """A page of the same folder looks into the report through a frame of exactly this width."""
+    probe = tmp_path / "probe.html"
+    probe.write_text(PROBE.format(report=report.as_uri(), width=width))
+    done = chromium(
+        tmp_path / "profile", f"--window-size={width + 100},1000", "--allow-file-access-from-files",
+        "--enable-logging=stderr", "--v=0", "--dump-dom", probe.as_uri(),
+    )  # fmt: skip
+    found = re.search(r"<title>(.*?)</title>", done.stdout.decode(), re.S)
+    assert found, done.stdout[:2000]
+    told = json.loads(unescape(found[1]))
+    assert told["width"] == width and told["headings"] >= 9
+    assert told["scroll"] <= width
+    assert told["wide"] == [] and told["texts"] == [] and told["small"] == []
+    assert told["loaded"] == []
+    assert [line for line in done.stderr.decode().splitlines() if "CONSOLE" in line] == []
