@@ -19,7 +19,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from lastro import __version__
 from lastro.locale import _
 
 #: Packages whose version can change a result or a checkpoint.
@@ -135,7 +134,7 @@ def _version(package: str) -> str | None:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return __version__ if package == "lastro" else None
+        return None
 
 
 def _os_name() -> str:
