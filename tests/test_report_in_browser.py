@@ -108,7 +108,7 @@ addEventListener('load', () => {{
   const root = inner.scrollingElement;
   const wide = [...inner.querySelectorAll('body *')].filter(e => {{
     const box = e.getBoundingClientRect();
-    return box.width && box.right > {width} + 1 && !e.closest('svg, thead');  // on a narrow screen the head is for screen readers
+    return box.width && box.right > {width} + 1 && !e.closest('svg, thead');  // the head is hidden there
   }});
   const texts = [...inner.querySelectorAll('svg text')].filter(e => {{
     const box = e.getBoundingClientRect();

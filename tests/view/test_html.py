@@ -112,7 +112,7 @@ def test_unknown_is_never_shown_as_zero() -> None:
 
 def test_an_undefined_cost_per_unit_says_why() -> None:
     page = page_of(adopted().view(), per_accepted=PerAccepted(reason="undefined: 0 accepted", unit="run"))
-    assert "per accepted run undefined undefined: 0 accepted" in Reader(render(page)).text
+    assert "per accepted run undefined 0 accepted" in Reader(render(page)).text
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ def test_ticks_are_round_and_enclose_the_values() -> None:
     assert ticks.linear(0.23, 0.97) == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
     assert [ticks.label(tick, [0.2, 0.4]) for tick in (0.2, 0.4)] == ["0.2", "0.4"]
     assert ticks.label(0.25, [0.0, 0.25, 0.5]) == "0.25"
+    assert [ticks.label(tick, [0.0, 8e10, 8.5e10]) for tick in (0.0, 8e10, 8.5e10)] == ["0", "80G", "85G"]
 
 
 def test_one_value_alone_gets_an_axis_around_it() -> None:
@@ -44,3 +45,4 @@ def test_time_is_marked_in_the_intervals_of_clocks() -> None:
 def test_decades_enclose_the_values_with_few_ticks() -> None:
     assert ticks.decades(0.002, 30) == pytest.approx([0.001, 0.01, 0.1, 1, 10, 100])
     assert len(ticks.decades(1e-300, 1e300)) <= 8
+    assert [ticks.power(value) for value in (0.01, 1.0, 1e6, 1e-12)] == ["0.01", "1", "10⁶", "10⁻¹²"]

@@ -18,7 +18,9 @@ from lastro.journal.views import (
     InterruptionView,
     MachineView,
 )
+from lastro.locale import _
 from lastro.units import Money
+from lastro.view import show
 from lastro.view.series import Series
 
 
@@ -72,6 +74,11 @@ class PerAccepted:
     amount: Money | None = None
     reason: str | None = None
     unit: str | None = None
+
+    @property
+    def why(self) -> str:
+        """Why it is undefined, without that word, which stands before it already."""
+        return (self.reason or show.unknown()).removeprefix(_("undefined") + ": ")
 
 
 @dataclass(frozen=True, kw_only=True)

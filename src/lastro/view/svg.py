@@ -115,7 +115,7 @@ def _axes(frame: Frame, marks: Sequence[float]) -> str:
     for value in marks:
         y = frame.y(value)
         parts.append(f'<line class="grid" x1="{_LEFT:g}" x2="{frame.right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        text = f"{value:g}" if frame.log else ticks.label(value, marks)
+        text = ticks.power(value) if frame.log else ticks.label(value, marks)
         parts.append(
             f'<text class="tick" x="{_LEFT - 7:g}" y="{y + 3.6:.1f}" text-anchor="end">{text}</text>'
         )

@@ -116,7 +116,7 @@ def _run_table(page: Page) -> Table:
     gaps = {row.run: row.difference for row in page.evidence.rows} if page.evidence else {}
     for row in page.runs:
         table.add_row(
-            _text(show.shortened(row.name, 16), "bold" if row.adopted else ""),
+            _text(show.shortened(row.name, 14), "bold" if row.adopted else ""),
             Text(words.run_status(row.status), style=_STATUS_TONE.get(row.status, "")),
             str(len(row.attempts) or "–"),
             show.count(row.steps) if row.attempts else "–",
@@ -217,15 +217,14 @@ def _pairs(pairs: Sequence[tuple[str, str]]) -> Table:
 def _cost(page: Page) -> RenderableType:
     cost = page.cost
     pairs = [
-        (line.what, f"{show.money(line.amount)}  {line.reason or line.quantity}") for line in cost.bill.lines
+        (show.shortened(line.what, 32), f"{show.money(line.amount)}  {line.reason or line.quantity}")
+        for line in cost.bill.lines
     ]
     pairs.append((_("total"), _total(page)))
     each = cost.per_accepted
     if each.amount is not None or each.unit is not None:
         value = (
-            show.money(each.amount)
-            if each.amount is not None
-            else _("undefined: {why}").format(why=each.reason)
+            show.money(each.amount) if each.amount is not None else _("undefined: {why}").format(why=each.why)
         )
         pairs.append((_("per accepted {unit}").format(unit=each.unit or _("unit")), value))
     if cost.bills_now:

@@ -49,13 +49,24 @@ def decades(low: float, high: float) -> list[float]:
 def label(value: float, ticks: Sequence[float]) -> str:
     """Return the text of one tick, with as many decimals as tell the ticks apart."""
     largest = max(abs(tick) for tick in ticks)
-    if largest >= 1e6 or 0 < largest < 1e-3:
+    if largest >= 1e15 or 0 < largest < 1e-3:
         return f"{value:.3g}".replace("-", "−")
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if largest >= size:
+            return label(value / size, [tick / size for tick in ticks]) + (letter if value else "")
     gap = min((abs(b - a) for a, b in pairwise(ticks)), default=largest) or 1.0
     digits = max(0, -math.floor(math.log10(gap) + 1e-9))
     # A gap of 0.25 needs the second decimal too.
     digits += round(gap, digits) != round(gap, digits + 2)
     return f"{value:.{digits}f}".replace("-", "−")
+
+
+def power(value: float) -> str:
+    """Return a power of ten as people write it: 0.01, 100, 10⁶."""
+    exponent = round(math.log10(value))
+    if -4 <= exponent <= 4:
+        return f"{value:g}"
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def step_label(value: int) -> str:
