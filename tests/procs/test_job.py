@@ -55,6 +55,21 @@ def test_the_signal_that_ended_a_job_is_kept(folder: AttemptFolder) -> None:
     assert (end.code, end.signal, end.lost) == (None, signal.SIGKILL, False)
 
 
+def test_a_job_that_is_killed_at_its_gate_has_a_known_end(folder: AttemptFolder, tmp_path: Path) -> None:
+    """The shim is stopped and the job killed as early as they can be seen; the shim then goes on."""
+    shim = Path(sys.modules["lastro.procs"].__path__[0]) / "shim.py"
+    argv = [shim, folder.process, folder.exit, folder.log, tmp_path, "--", "sleep", "600"]
+    process = subprocess.Popen([sys.executable, "-I", "-S", *map(str, argv)], env=environment())
+    job = eventually(lambda: adopt(folder))
+    assert job is not None
+    os.kill(process.pid, signal.SIGSTOP)
+    send(job.job, signal.SIGKILL)
+    os.kill(process.pid, signal.SIGCONT)
+
+    assert process.wait() == 0
+    assert end_of(job).signal == signal.SIGKILL
+
+
 def test_a_command_that_is_not_there_is_an_exit_with_127_and_a_sentence_in_the_log(
     folder: AttemptFolder,
 ) -> None:

@@ -12,10 +12,10 @@ import signal
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from lastro.errors import ProviderError
 from lastro.locale import _
+from lastro.procs.hunt import hunt, inherits
 from lastro.procs.identity import Entry, ProcessId, boot_id, is_alive, send, table
 
 #: After so many looks that each found new processes, stopping them first is given up: kill what is there.
@@ -67,7 +67,7 @@ def members(
     """
     entries = {pid: entry for pid, entry in table().items() if not entry.dead}
     spared = _ancestry(entries, os.getpid()) | {process.pid for process in spare}
-    marked = {pid for pid in entries if pid not in spared and _has(pid, marker)}
+    marked = {pid for pid in entries if pid not in spared and inherits(pid, marker)}
     known = {root if isinstance(root, int) else root.pid for root in roots if _is_root(root)} & entries.keys()
     parents = {pid: entry.parent for pid, entry in entries.items()}
     descent = (known | descendants(parents, known | marked)) - spared
@@ -86,7 +86,8 @@ def end_tree(
 
     With a grace, TERM goes to the roots alone, and the rest follows when all are gone or the grace is over.
     Then members are stopped until no new one appears (a stopped parent forks no more, and keeps its
-    children findable) and killed, until several looks in a row find nothing.
+    children findable) and killed, until several looks in a row find nothing, nor a hunt for what lives too
+    briefly for a look.
 
     Raises:
         ProviderError: something was still alive after `seconds`.
@@ -97,6 +98,7 @@ def end_tree(
     descent: set[ProcessId] = set()
     environment: set[ProcessId] = set()
     looks, empty = 0, 0
+    spared = _ancestry(table(), os.getpid()) | {process.pid for process in spare}
     while empty < _EMPTY_LOOKS:
         seen = descent | environment
         found = members(marker, (*roots, *seen), spare=spare)
@@ -108,9 +110,11 @@ def end_tree(
             _signal_all(fresh, signal.SIGSTOP)
         elif found.all:
             _signal_all(found.all, signal.SIGKILL)
-        empty = 0 if found.all else empty + 1
-        if found.all and time.monotonic() > deadline:
-            raise _immortal(found.all, seconds)
+        # What forks and exits faster than a look takes is found by its fresh pid, or not at all.
+        caught = frozenset() if found.all or empty else hunt(marker, spared)
+        empty = 0 if found.all | caught else empty + 1
+        if (left := found.all | caught) and time.monotonic() > deadline:
+            raise _immortal(left, seconds)
         if not fresh and empty < _EMPTY_LOOKS:
             time.sleep(0.002)
     return Members(frozenset(descent), frozenset(environment))
@@ -155,13 +159,3 @@ def _ancestry(entries: Mapping[int, Entry], pid: int) -> set[int]:
         line.add(pid)
         pid = entries[pid].parent
     return line
-
-
-def _has(pid: int, marker: tuple[str, str]) -> bool:
-    """Say whether a process inherited the marker. Another user's cannot be asked, and is not ours."""
-    try:
-        environment = Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return False
-    name, value = marker
-    return f"\0{name}={value}\0".encode() in b"\0" + environment + b"\0"

@@ -24,7 +24,7 @@ _RESET = (*_IGNORED, signal.SIGPIPE, signal.SIGXFSZ)
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 #: Space for the last words is taken at the start: a full disk can still record how the job ended.
 _EXIT_BYTES = 512
-_SECONDS_TO_END_THE_REST = 10.0
+_SECONDS_TO_END_THE_REST = 5.0
 
 
 def become_subreaper() -> None:
@@ -194,7 +194,10 @@ def main() -> int:
     if not publish_once(process, {"shim": identity(os.getpid()), "job": identity(job)}):
         os.unlink(aside(exit_record))
         return 12
-    os.write(opener, b"1")
+    try:
+        os.write(opener, b"1")
+    except BrokenPipeError:
+        pass  # the job was killed at the gate; the wait below tells by what
     os.close(opener)
     code = wait_for(job)
     wall, mono = time.time(), time.monotonic()

@@ -19,12 +19,22 @@ def marker(machine_id: str) -> tuple[str, str]:
     return (MACHINE, machine_id)
 
 
-def on_machine(base: Mapping[str, str], machine_id: str, node: str) -> dict[str, str]:
-    """Return `base` with the machine's marks; the folder of this interpreter comes first in PATH."""
+def with_interpreter(base: Mapping[str, str]) -> dict[str, str]:
+    """Return `base` with a PATH on which `python` is the one that the user means.
+
+    In an activated environment that is decided already; otherwise it is the Python that runs lastro.
+    """
+    if base.get("VIRTUAL_ENV") or base.get("CONDA_PREFIX"):
+        return dict(base)
     # Not resolved: a virtual environment is known by the path of its link.
     folder = str(Path(sys.executable).parent)
     rest = [part for part in base.get("PATH", os.defpath).split(os.pathsep) if part and part != folder]
-    return {**base, "PATH": os.pathsep.join([folder, *rest]), MACHINE: machine_id, NODE: node}
+    return {**base, "PATH": os.pathsep.join([folder, *rest])}
+
+
+def on_machine(base: Mapping[str, str], machine_id: str, node: str) -> dict[str, str]:
+    """Return `base` with the machine's marks and the user's interpreter."""
+    return {**with_interpreter(base), MACHINE: machine_id, NODE: node}
 
 
 def in_scratch(base: Mapping[str, str], home: Path, tmp: Path) -> dict[str, str]:
