@@ -50,7 +50,9 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, _(command.text)) for name, command in COMMANDS.items()])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="lastro")
 def cli() -> None:
     """Make work on rented GPUs predictable: plan, prove, run, resume, close.
@@ -81,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Whoever read the output has gone (`lastro logs | head`): not an error, and nothing more to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except Exception:
+    except Exception:  # noqa: BLE001 - the last place where an error can be told with its next step
         traceback.print_exc()
         fail(
             LastroError(

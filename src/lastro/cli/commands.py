@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Command:
-    """Where a command lives (`lastro.cli.<module>.<module>`), and its line in the help."""
+class Command(NamedTuple):
+    """Where a command lives (`lastro.cli.<module>.<module>`), and its line in the help.
+
+    No dataclass: to import that module and to make this class would take a twentieth of `lastro --help`.
+    """
 
     module: str
     text: str

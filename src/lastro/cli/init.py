@@ -73,7 +73,7 @@ def init(folder: Path, as_json: bool) -> None:
     Example:
       lastro init
       lastro init my-project
-    """  # noqa: D301 - \b is click's mark for lines that it must not join
+    """
     path = folder / "campaign.yaml"
     script = _find_script(folder)
     write(path, template(_name(folder), script))

@@ -41,7 +41,7 @@ def plan(
     Example:
       lastro plan
       lastro plan campaign.yaml --freeze
-    """  # noqa: D301 - \b is click's mark for lines that it must not join
+    """
     clock = SystemClock()
     made = draw_up(campaign_file, clock, on=on, disk=disk).plan
     if freeze:

@@ -34,7 +34,7 @@ def preflight(ctx: click.Context, campaign_file: Path, disk: Path | None, as_jso
     Example:
       lastro preflight
       lastro preflight campaign.yaml --disk /mnt/disk --json
-    """  # noqa: D301 - \b is click's mark for lines that it must not join
+    """
     loaded = load_campaign(campaign_file)
     place = disk or loaded.disk_path or loaded.folder / DEFAULT_DISK
     report = check_machine(loaded.spec, loaded.folder, place)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,3 +38,12 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def narrator(*, stderr: bool) -> Callable[[str], None]:
+    """Return a function that tells what happens, a line each, with the time of day."""
+
+    def tell(text: str) -> None:
+        click.echo(f"{datetime.now().astimezone():%H:%M:%S}  {text}", err=stderr)
+
+    return tell

@@ -6,7 +6,6 @@ next `lastro run` begins with a look.
 
 from __future__ import annotations
 
-import os
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -108,11 +107,13 @@ class Driver:
     # --- looking --------------------------------------------------------------------------------------
 
     def _look(self) -> policy.Situation:
-        """Take in what machines and provider say. Supervisors are looked at before streams are read, so
-        that one that has just ended has said everything."""
+        """Take in what machines and provider say.
+
+        Supervisors are looked at before streams are read: one that has ended has said everything.
+        """
         supervised = self._supervised()
-        for source, (seq, head) in self._d.session.ingest().items():
-            self._d.writer.append(EventType.STREAM_INGESTED, source=source, seq=seq, head=head)
+        for source, head in self._d.session.ingest().items():
+            self._d.writer.append(EventType.STREAM_INGESTED, source=source, events=head.seq, head=head.digest)
         self._note_faults()
         view = self._d.session.view()
         self._tell_news(view)
@@ -141,7 +142,9 @@ class Driver:
         return frozenset(alive)
 
     def _ask_provider(self, view: CampaignView) -> dict[str, Machine]:
-        known = [machine.id for machine in view.machines if machine.id is not None and machine.state != "gone"]
+        known = [
+            machine.id for machine in view.machines if machine.id is not None and machine.state != "gone"
+        ]
         machines = {machine_id: self._d.provider.describe(machine_id) for machine_id in known}
         for machine in machines.values():
             waited = (self._d.clock.now() - machine.created_at).total_seconds()
@@ -222,7 +225,11 @@ class Driver:
             node=machine.node,
             requested_at=iso(machine.created_at),
         )
-        self._d.tell(_("machine {id} was taken from '{provider}'").format(id=machine.id, provider=self._d.provider.name))
+        self._d.tell(
+            _("machine {id} was taken from '{provider}'").format(
+                id=machine.id, provider=self._d.provider.name
+            )
+        )
 
     def _note_ready(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.NoteReady)
@@ -275,8 +282,13 @@ class Driver:
         self._write_order(run, machine)
         self._d.writer.append(EventType.RUN_DISPATCHED, run=run.id, machine=machine.id, why=action.why)
         folder = self._folder.run(run.id)
-        self._d.provider.start(machine.id, [sys.executable, "-m", "lastro.run", str(folder.root)])
         self._count_start(run.id)
+        try:
+            self._d.provider.start(machine.id, [sys.executable, "-m", "lastro.run", str(folder.root)])
+        except ProviderError as error:
+            # It may be going at this very moment: the next look tells, and three such starts end the run.
+            self._d.tell(_("{run}: {error}").format(run=run.name, error=error.message))
+            return
         self._await_seat(run.id)
 
     def _write_order(self, run: PlannedRun, machine: Machine) -> None:
@@ -287,12 +299,12 @@ class Driver:
             disk=self._d.session.disk,
             home_stream=self._d.session.stream_name,
             home_head=self._d.writer.head.digest,
-            environment=_environment(),
         )
         order = make_order(self._d.plan, run, place)
         atomic.make_folder(folder.root)
         if not folder.config.exists():
             atomic.write_text(folder.config, strictjson.pretty(config_record(self._d.plan, run)))
+        folder.stop_request.unlink(missing_ok=True)
         atomic.write_text(folder.order, strictjson.pretty(order.as_json()))
 
     def _await_seat(self, run: str) -> None:
@@ -362,13 +374,3 @@ def _ending(run: RunView, number: int) -> str:
     if life.lost_steps and life.end not in ("done", "stop_rule"):
         text += _("; {count} steps to be done again").format(count=life.lost_steps)
     return text
-
-
-def _environment() -> dict[str, str]:
-    """Return what a job needs of home's environment: the interpreter that lastro itself runs in.
-
-    Inside an activated environment the user's own PATH is right already.
-    """
-    if os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX"):
-        return {}
-    return {"PATH": str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", os.defpath)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ class Place:
     disk: Disk
     home_stream: str
     home_head: str
-    environment: Mapping[str, str]
 
 
 def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
@@ -42,7 +40,6 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
         node=place.machine.node,
         home_stream=place.home_stream,
         home_head=place.home_head,
-        environment=dict(place.environment),
         stop=plan.stop,
         checkpoint=plan.checkpoint,
         corpus=plan.corpus,

@@ -206,11 +206,9 @@ def _supervise_again(now: Situation) -> Action | None:
 
 
 def _busy(now: Situation) -> set[str]:
-    busy = set()
-    for run in now.view.runs:
-        if run.attempts and (run.status == "running" or run.id in now.supervised):
-            busy.add(run.attempts[-1].machine)
-    return busy
+    """Return the machines that a run holds: it lives there, or its supervisor is about to begin it."""
+    held = (run for run in now.view.runs if run.status == "running" or run.id in now.supervised)
+    return {run.machine for run in held if run.machine is not None}
 
 
 def _dispatch(now: Situation) -> Action | None:

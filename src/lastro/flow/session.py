@@ -15,7 +15,7 @@ from lastro import __version__, atomic, strictjson
 from lastro.clock import Clock
 from lastro.errors import UsageError
 from lastro.journal.projections import project
-from lastro.journal.streams import Event, StreamWriter, ingest, parse_stream
+from lastro.journal.streams import Event, Head, StreamWriter, believed, ingest, parse_stream
 from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import CampaignFolder, Disk, Home, HomeCampaign, stream_of_home
@@ -73,7 +73,7 @@ class Session:
 
     # --- streams --------------------------------------------------------------------------------------
 
-    def ingest(self) -> dict[str, tuple[int, str]]:
+    def ingest(self) -> dict[str, Head]:
         """Bring home's copies of the machines' streams up to date; return the new heads by stream."""
         new = {}
         for source in self._machine_streams():
@@ -82,7 +82,7 @@ class Session:
                 continue
             reading = ingest(source, copy)
             if reading is not None:
-                new[source.stem] = (reading.head.seq, reading.head.digest)
+                new[source.stem] = reading.head
         return new
 
     def mirror(self) -> None:
@@ -99,14 +99,18 @@ class Session:
         ]
 
     def events(self) -> Mapping[str, Sequence[Event]]:
-        """Return the events of every stream, from home's copy or the disk, whichever has more."""
+        """Return the events of every stream, from home's copy or the disk, whichever has more.
+
+        Raises:
+            JournalDamaged: a stream cannot be believed to its end.
+        """
         longest: dict[str, bytes] = {}
         for folder in (self.at_home.journal, self.on_disk.journal):
             for path in sorted(folder.glob("*.jsonl")):
                 data = path.read_bytes()
                 if len(data) > len(longest.get(path.stem, b"")):
                     longest[path.stem] = data
-        return {name: parse_stream(name, data).events for name, data in longest.items()}
+        return {name: believed(parse_stream(name, data)).events for name, data in longest.items()}
 
     def view(self) -> CampaignView:
         """Return the campaign as its streams tell it now."""

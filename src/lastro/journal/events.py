@@ -30,9 +30,10 @@ class EventType(str, Enum):
     RUN_DISPATCHED = "run.dispatched"  # run, machine, why
     RUN_GIVEN_UP = "run.given_up"  # run, why
     ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step
-    STREAM_INGESTED = "stream.ingested"  # source, seq, head
+    STREAM_INGESTED = "stream.ingested"  # source, events (how many), head
     FAULT_FIRED = "fault.fired"  # index, run, step, notice_seconds
-    DELIVERABLE_JUDGED = "deliverable.judged"  # run, name, path, verdict, why, level, loader, digest, metric
+    # deliverable.judged: run, name, path, verdict, why, level, loader, digest, metric, content, duplicate_of
+    DELIVERABLE_JUDGED = "deliverable.judged"
     CAMPAIGN_CONCLUDED = "campaign.concluded"  # verdict, run, why, evidence
     CAMPAIGN_CLOSED = "campaign.closed"  # exit_code, root_digest, report_html, report_json
 

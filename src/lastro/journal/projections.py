@@ -201,6 +201,9 @@ def _runs(
     given_up = {
         event.facts["run"]: event.facts["why"] for event in home if event.type is EventType.RUN_GIVEN_UP
     }
+    sent = {
+        event.facts["run"]: event.facts["machine"] for event in home if event.type is EventType.RUN_DISPATCHED
+    }
     known: dict[str, Mapping[str, Any]] = {}
     for event in home:
         if event.type in (EventType.PLAN_FROZEN, EventType.PLAN_REVISED):
@@ -222,6 +225,7 @@ def _runs(
                 attempts=lives,
                 outputs=outputs.get(run_id, {}),
                 superseded_by=superseded[run_id][0] if run_id in superseded else None,
+                machine=sent.get(run_id),
             )
         )
     return tuple(views)

@@ -54,12 +54,16 @@ class Damage:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a stream holds: its believable events, its head, bytes of a torn last line, and damage."""
+    """What a stream holds: its believable events, its head, bytes of a torn last line, and damage.
+
+    `digests`: of each believable line, so that a head that was recorded elsewhere can be found again.
+    """
 
     events: tuple[Event, ...]
     head: Head
     torn: int
     damage: Damage | None
+    digests: tuple[str, ...]
 
 
 def _digest(line: bytes) -> str:
@@ -86,13 +90,16 @@ def parse_stream(name: str, data: bytes) -> Reading:
     whole = data.rfind(b"\n") + 1
     head = Head(0, _digest(name.encode()))
     events: list[Event] = []
+    digests: list[str] = []
     for line in data[:whole].split(b"\n")[:-1]:
         event = _parse(name, line, head)
         if isinstance(event, str):
-            return Reading(tuple(events), head, 0, Damage(name, head.seq + 1, event))
+            damage = Damage(name, head.seq + 1, event)
+            return Reading(tuple(events), head, 0, damage, tuple(digests))
         events.append(event)
         head = Head(event.seq, _digest(line))
-    return Reading(tuple(events), head, len(data) - whole, None)
+        digests.append(head.digest)
+    return Reading(tuple(events), head, len(data) - whole, None, tuple(digests))
 
 
 def read_stream(path: Path) -> Reading:
@@ -102,6 +109,18 @@ def read_stream(path: Path) -> Reading:
     except FileNotFoundError:
         data = b""
     return parse_stream(path.stem, data)
+
+
+def believed(reading: Reading) -> Reading:
+    """Return a reading that has no damage. Raises JournalDamaged for one that has."""
+    if reading.damage is None:
+        return reading
+    raise JournalDamaged(
+        _("stream {name} is damaged at line {line}: {why}").format(
+            name=reading.damage.stream, line=reading.damage.line, why=reading.damage.why
+        ),
+        hint=_("run `lastro journal verify`, and restore the stream from the disk or from home's copy"),
+    )
 
 
 def read_journal(folder: Path) -> dict[str, Reading]:
@@ -151,6 +170,9 @@ class StreamWriter:
         """
         seq, at = self.head.seq + 1, iso(self._clock.now())
         frame = {"seq": seq, "prev": self.head.digest, "at": at, "type": kind.value}
+        clash = frame.keys() & facts.keys()
+        if clash:
+            raise ValueError(f"{kind.value}: facts cannot be named like the frame: {sorted(clash)}")
         line = strictjson.dumps({**frame, **facts}).encode()
         self._lines.write(line + b"\n")
         if kind in DURABLE:

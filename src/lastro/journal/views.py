@@ -62,6 +62,7 @@ class RunView:
 
     `status`: waiting | running | interrupted | paused | completed | stopped | failed | superseded.
     `outputs`: path relative to the outputs folder -> SHA-256 of the bytes published last.
+    `machine`: where home has sent it last; None before that.
     """
 
     id: str
@@ -73,6 +74,7 @@ class RunView:
     attempts: tuple[AttemptView, ...]
     outputs: Mapping[str, str]
     superseded_by: str | None = None
+    machine: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

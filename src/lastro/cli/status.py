@@ -1,0 +1,40 @@
+"""`lastro status`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from lastro.cli.options import as_json_option, campaign_option
+from lastro.cli.render import console, print_json
+from lastro.clock import SystemClock
+from lastro.flow.live import live_of
+from lastro.flow.session import find_session
+from lastro.paths import Home, home_root
+from lastro.view.as_json import page_json
+from lastro.view.gather import page_from
+from lastro.view.terminal import status as status_view
+
+
+@click.command()
+@campaign_option
+@as_json_option
+def status(campaign_file: Path, as_json: bool) -> None:
+    """Show what runs, what it has cost, what is at risk.
+
+    Reads only: it can be asked at any time, from any terminal of this home.
+
+    \b
+    Example:
+      lastro status
+      lastro status --json
+    """
+    session = find_session(Home(home_root()), SystemClock(), campaign_file)
+    view = session.view()
+    page = page_from(session.on_disk, view, live=live_of(session, view, time.monotonic()), curves=as_json)
+    if as_json:
+        print_json(page_json(page))
+    else:
+        console().print(status_view(page))

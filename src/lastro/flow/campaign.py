@@ -1,0 +1,187 @@
+"""A campaign from its file to its report: what `lastro run` does."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from lastro.clock import Clock
+from lastro.errors import NotProven, UsageError
+from lastro.flow import policy
+from lastro.flow.closing import close, make_page
+from lastro.flow.drive import Drive, Driver, Tell
+from lastro.flow.freeze import Draft, draw_up, freeze, open_session
+from lastro.flow.live import live_of
+from lastro.flow.session import Session
+from lastro.flow.trust import preflight_of
+from lastro.journal.streams import StreamWriter
+from lastro.locale import _
+from lastro.paths import Home
+from lastro.plan.build import Plan, require_possible
+from lastro.providers.base import Fault, Provider
+from lastro.providers.registry import provider_for
+from lastro.spec.load import load_faults
+from lastro.view.gather import page_from
+from lastro.view.model import Page
+
+#: Seconds between two looks at a campaign that another `lastro run` drives.
+FOLLOW_SECONDS = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a person asked for. None: as the campaign file says."""
+
+    campaign_file: Path
+    on: str | None = None
+    disk: Path | None = None
+    faults: Path | None = None
+    only: str | None = None
+    close: bool = True
+    revise: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How it ended. `halted`: why it stopped before the end; None when it went to the end."""
+
+    page: Page
+    exit_code: int
+    halted: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Journey:
+    """A wish that has been understood."""
+
+    wish: Wish
+    draft: Draft
+    session: Session
+    provider: Provider
+    faults: tuple[Fault, ...]
+    only: frozenset[str] | None
+    clock: Clock
+    tell: Tell
+
+
+def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
+    """Carry a campaign to its report; go on where an earlier call stopped, whatever ended it.
+
+    Raises:
+        LastroError: with the exit code of its kind; what was achieved stays, and the next call goes on.
+    """
+    draft = draw_up(wish.campaign_file, clock, on=wish.on, disk=wish.disk, faults=wish.faults)
+    provider = provider_for(draft.plan.provider, home, clock)
+    faults = _faults(wish, draft, provider)
+    only = _only(wish, draft.plan)
+    require_possible(draft.plan)
+    if draft.loaded.disk_path is None and wish.disk is None:
+        tell(_("disk: {path} (persistence unknown)").format(path=draft.disk))
+    journey = _Journey(
+        wish=wish,
+        draft=draft,
+        session=open_session(draft, home, clock),
+        provider=provider,
+        faults=faults,
+        only=only,
+        clock=clock,
+        tell=tell,
+    )
+    followed = False
+    while True:
+        with journey.session.owned() as writer:
+            if writer is not None:
+                return _own(journey, writer)
+        if not followed:
+            followed = True
+            tell(_("another `lastro run` drives this campaign; following it"))
+        clock.sleep(FOLLOW_SECONDS)
+
+
+def _faults(wish: Wish, draft: Draft, provider: Provider) -> tuple[Fault, ...]:
+    if wish.faults is None:
+        return ()
+    if not provider.traits.takes_faults:
+        raise UsageError(
+            _("scripted faults cannot be executed on '{name}': its machines are real").format(
+                name=provider.name
+            ),
+            hint=_("rehearse with --on local"),
+        )
+    specs = load_faults(wish.faults, [run.name for run in draft.plan.runs])
+    return tuple(
+        Fault(index=fault.index, run=fault.run, step=fault.step, notice_seconds=fault.notice_seconds)
+        for fault in specs
+    )
+
+
+def _only(wish: Wish, plan: Plan) -> frozenset[str] | None:
+    if wish.only is None:
+        return None
+    try:
+        return frozenset({plan.run(wish.only).id})
+    except KeyError as error:
+        names = ", ".join(run.name for run in plan.runs)
+        raise UsageError(
+            _("{name!r} is not a run of this campaign").format(name=wish.only),
+            hint=_("its runs are: {names}").format(names=names),
+        ) from error
+
+
+def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
+    wish, session, tell = journey.wish, journey.session, journey.tell
+    plan = freeze(journey.draft, session, writer, wish.revise)
+    view = session.view()
+    if view.closed is not None:
+        tell(_("this campaign is closed; here is its result"))
+        return Outcome(page=make_page(session, None, plan), exit_code=int(view.closed["exit_code"]))
+    tell(_("plan {digest}, frozen {at}").format(digest=str(view.plan_digest)[:12], at=view.frozen_at))
+    resumable = frozenset(run.id for run in view.runs if run.status == "paused")
+    ended = Driver(_drive(journey, writer, plan, resumable)).run()
+    if isinstance(ended, policy.Halt):
+        return Outcome(page=_page_now(session), exit_code=NotProven.exit_code, halted=ended.why)
+    if not wish.close or journey.only is not None:
+        outcome = Outcome(page=_page_now(session), exit_code=0)
+    else:
+        closing = close(session, writer, plan, tell)
+        outcome = Outcome(page=closing.page, exit_code=closing.exit_code)
+    _all_fired(journey, plan)
+    return outcome
+
+
+def _drive(journey: _Journey, writer: StreamWriter, plan: Plan, resumable: frozenset[str]) -> Drive:
+    draft = journey.draft
+    return Drive(
+        session=journey.session,
+        writer=writer,
+        provider=journey.provider,
+        plan=plan,
+        clock=journey.clock,
+        preflight=preflight_of(draft.loaded.spec, draft.folder, draft.disk),
+        tell=journey.tell,
+        faults=journey.faults,
+        only=journey.only,
+        resumable=resumable,
+    )
+
+
+def _all_fired(journey: _Journey, plan: Plan) -> None:
+    """A rehearsal in which a fault never happened has shown nothing of it."""
+    if not journey.faults:
+        return
+    fired = journey.provider.fired(journey.session.disk.root, plan.campaign)
+    missed = [fault for fault in journey.faults if fault.index not in fired]
+    if missed:
+        names = ", ".join(
+            _("{run} at step {step}").format(run=fault.run, step=fault.step) for fault in missed
+        )
+        raise NotProven(
+            _("scripted faults never fired: {names}").format(names=names),
+            hint=_("the runs ended before these steps; the campaign itself ended as `lastro status` shows"),
+        )
+
+
+def _page_now(session: Session) -> Page:
+    view = session.view()
+    return page_from(session.on_disk, view, live=live_of(session, view, time.monotonic()))

@@ -1,0 +1,145 @@
+"""Closes a campaign: judges what its runs delivered, concludes, accounts, and writes the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lastro import atomic
+from lastro.closeout.account import count_accepted, per_accepted
+from lastro.closeout.close import judge_run
+from lastro.closeout.conclude import conclude, evidence_of, exit_code
+from lastro.closeout.identity import mark_duplicates
+from lastro.closeout.judge import Judgement
+from lastro.closeout.last_manifest import write_close_manifest
+from lastro.closeout.promise import Promise, promise_of
+from lastro.closeout.reload.command import Bench
+from lastro.closeout.report import write_report
+from lastro.errors import UsageError
+from lastro.flow.orders import corpus_on_disk
+from lastro.flow.session import Session
+from lastro.journal.events import EventType
+from lastro.journal.streams import StreamWriter
+from lastro.journal.views import CampaignView, DeliverableView, RunView
+from lastro.locale import _
+from lastro.plan.build import Plan
+from lastro.storage.digest import sha256_file
+from lastro.view.gather import page_from
+from lastro.view.model import Page, PerAccepted
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Closing:
+    """A closed campaign: its page and the exit code that it ends with."""
+
+    page: Page
+    exit_code: int
+
+
+def close(
+    session: Session, writer: StreamWriter, plan: Plan, tell: Tell, *, stopped: str | None = None
+) -> Closing:
+    """Close a campaign. What was judged before is judged again: bytes can change until they are closed.
+
+    Args:
+        session: the campaign; no run of it is alive.
+        writer: of home's stream.
+        plan: the frozen one.
+        tell: for progress.
+        stopped: why the campaign was ended before its runs were; None when it was not.
+    """
+    view = session.view()
+    promise = promise_of(plan.as_json())
+    judgements = _judge(session, writer, plan, promise, view, tell)
+    evidence = [evidence_of(run, promise, judgements) for run in view.runs if run.superseded_by is None]
+    conclusion = conclude(promise.decision, evidence, campaign_stop=stopped)
+    writer.append(EventType.CAMPAIGN_CONCLUDED, **conclusion.as_facts())
+    code = exit_code(conclusion, evidence, judgements)
+    session.mirror()
+    root = write_close_manifest(session.on_disk)
+    page = make_page(session, judgements, plan)
+    html, json = write_report(page, session.on_disk)
+    writer.append(
+        EventType.CAMPAIGN_CLOSED,
+        exit_code=code,
+        root_digest=root,
+        report_html=sha256_file(html),
+        report_json=sha256_file(json),
+    )
+    session.mirror()
+    return Closing(page, code)
+
+
+def _judge(
+    session: Session, writer: StreamWriter, plan: Plan, promise: Promise, view: CampaignView, tell: Tell
+) -> Sequence[Judgement]:
+    work = session.at_home.work
+    atomic.make_folder(work)
+    found: list[Judgement] = []
+    for run in view.runs:
+        if run.superseded_by is not None:
+            continue
+        if run.status == "completed" and promise.deliverables:
+            tell(_("reloading the outputs of {run}").format(run=run.name))
+        folder = session.on_disk.run(run.id)
+        found += judge_run(
+            run, promise, folder, work, _bench(session, plan, run), prefixes=_prefixes(session, view)
+        )
+    marked = mark_duplicates(found)
+    for judgement in marked:
+        writer.append(EventType.DELIVERABLE_JUDGED, **judgement.as_facts())
+    return marked
+
+
+def _bench(session: Session, plan: Plan, run: RunView) -> Bench:
+    links = {plan.corpus.path: str(corpus_on_disk(session.disk, plan.corpus))} if plan.corpus else {}
+    return Bench(archive=session.on_disk.run(run.id).code(plan.code_digest), links=links)
+
+
+def _prefixes(session: Session, view: CampaignView) -> tuple[str, ...]:
+    """Return the folders that an output must not name: they are gone, or will be."""
+    return (str(session.disk.root), str(session.home.root), str(Path.home()))
+
+
+def make_page(session: Session, judgements: Sequence[Judgement] | None, plan: Plan) -> Page:
+    """Return the page of a campaign with what an accepted unit has cost."""
+    view = session.view()
+    unit = plan.decision.unit if plan.decision else None
+    accepted = (
+        count_accepted(judgements, unit) if judgements is not None else _accepted(view.deliverables, unit)
+    )
+    amount, reason = per_accepted(view.cost, accepted, unit)
+    told = PerAccepted(amount=amount, reason=reason, unit=unit)
+    return page_from(session.on_disk, view, per_accepted=told)
+
+
+def _accepted(deliverables: Sequence[DeliverableView], unit: str | None) -> int:
+    return sum(item.status == "accepted" and item.name == unit for item in deliverables)
+
+
+def close_session(session: Session, tell: Tell) -> Closing:
+    """Close a campaign at a person's request; runs that have not ended are told as missing.
+
+    Raises:
+        UsageError: it was never frozen, a run of it is alive, or a living `lastro run` owns it.
+    """
+    with session.owned() as writer:
+        if writer is None:
+            raise UsageError(
+                _("a `lastro run` drives this campaign; it closes it by itself"),
+                hint=_("end it first with `lastro stop`"),
+            )
+        session.ingest()
+        view = session.view()
+        if view.plan is None:
+            raise UsageError(_("this campaign has no frozen plan"), hint=_("run it with `lastro run`"))
+        alive = [run.name for run in view.runs if run.status == "running"]
+        if alive:
+            raise UsageError(
+                _("{names} still runs").format(names=", ".join(alive)),
+                hint=_("wait for it with `lastro run`, or end it with `lastro stop`"),
+            )
+        return close(session, writer, Plan.from_json(view.plan), tell)

@@ -1,0 +1,269 @@
+"""Draws up the plan of a campaign file, and freezes it: once, with its digest, before anything is rented."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lastro import atomic, strictjson
+from lastro.clock import Clock
+from lastro.disk.facts import open_disk
+from lastro.errors import CampaignInvalid, UsageError
+from lastro.flow.orders import corpus_on_disk
+from lastro.flow.session import Facts, Session, session_key
+from lastro.journal.events import EventType
+from lastro.journal.streams import StreamWriter
+from lastro.journal.views import CampaignView
+from lastro.locale import _
+from lastro.paths import Disk, Home
+from lastro.plan.build import Plan, make_plan
+from lastro.rules import Corpus
+from lastro.spec.load import LoadedCampaign, load_campaign, load_offers
+from lastro.storage.digest import digest_of
+from lastro.storage.snapshot import code_digest, code_files, git_identity, write_archive
+
+#: The disk of a campaign that names none, beside its file.
+DEFAULT_DISK = "lastro-disk"
+
+_SAYS_NOTHING = {"created_at", "code_git"}
+_PLACE = {
+    "provider", "disk", "machines", "options", "lease", "lease_why", "boot_seconds", "remarks",
+}  # fmt: skip
+_CODE = {"code_digest", "code_excludes"}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A plan that is drawn up and not frozen. `files`: the code, relative to the campaign's folder."""
+
+    loaded: LoadedCampaign
+    plan: Plan
+    files: tuple[str, ...]
+    disk: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.loaded.folder
+
+
+def draw_up(
+    campaign_file: Path,
+    clock: Clock,
+    *,
+    on: str | None = None,
+    disk: Path | None = None,
+    faults: Path | None = None,
+) -> Draft:
+    """Plan a campaign file. Reads the code, the corpus and the offers; writes nothing, rents nothing.
+
+    Args:
+        campaign_file: its folder holds the code.
+        clock: for the plan's date.
+        on: another provider than the file names.
+        disk: another disk than the file names.
+        faults: a script of faults, which is not part of the code.
+
+    Raises:
+        CampaignInvalid: a file is invalid, or the corpus is not there.
+    """
+    loaded = load_campaign(campaign_file)
+    spec = loaded.spec if on is None else loaded.spec.model_copy(update={"provider": on})
+    root = disk.absolute() if disk else loaded.disk_path or loaded.folder / DEFAULT_DISK
+    excludes = loaded.left_out(root, faults)
+    files = tuple(code_files(loaded.folder, excludes))
+    git = git_identity(loaded.folder)
+    plan = make_plan(
+        spec,
+        load_offers(loaded.offers_path) if loaded.offers_path else (),
+        created_at=clock.now(),
+        code_digest=code_digest(loaded.folder, files),
+        code_excludes=excludes,
+        code_git=asdict(git) if git else None,
+        corpus=_corpus(loaded),
+        disk=str(root),
+    )
+    return Draft(loaded, plan, files, root)
+
+
+def _corpus(loaded: LoadedCampaign) -> Corpus | None:
+    declared = loaded.spec.corpus
+    if declared is None:
+        return None
+    path = loaded.folder / declared.path
+    if not path.exists():
+        raise CampaignInvalid(
+            _("the corpus {path} is not there").format(path=declared.path),
+            hint=_("put it beside the campaign file, or correct corpus.path"),
+            file=str(loaded.path),
+        )
+    return Corpus(path=declared.path, digest=digest_of(path), rows=declared.rows)
+
+
+def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
+    """Return home's session of a campaign; marks the disk when it is new."""
+    disk = Disk(draft.disk)
+    facts = Facts(
+        name=draft.plan.campaign,
+        campaign_file=str(draft.loaded.path),
+        disk=str(draft.disk),
+        provider=draft.plan.provider,
+        key=session_key(draft.plan.campaign, open_disk(disk).uuid),
+    )
+    return Session(home, facts, clock)
+
+
+# --- what has changed since the freezing --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How a fresh plan differs from the frozen one, by what the differences mean. Lists name the keys."""
+
+    rules: tuple[str, ...]
+    place: tuple[str, ...]
+    code: tuple[str, ...]
+
+    @property
+    def none(self) -> bool:
+        return not (self.rules or self.place or self.code)
+
+    def why(self, frozen: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
+        """Return the sentence for a revision that needs no reason of the user."""
+        parts = []
+        if self.code:
+            parts.append(
+                _("the code changed ({old} -> {new})").format(
+                    old=frozen["code_digest"][:12], new=fresh["code_digest"][:12]
+                )
+            )
+        if self.place:
+            parts.append(_("the place changed: {keys}").format(keys=", ".join(self.place)))
+        return "; ".join(parts)
+
+
+def changes_between(frozen: Mapping[str, Any], fresh: Mapping[str, Any]) -> Changes:
+    """Compare two plans as `plan.json` holds them. Pure."""
+    different = {key for key in {*frozen, *fresh} if frozen.get(key) != fresh.get(key)} - _SAYS_NOTHING
+    if "runs" in different and _without_ids(frozen) == _without_ids(fresh):
+        different.discard("runs")
+    return Changes(
+        rules=tuple(sorted(different - _PLACE - _CODE)),
+        place=tuple(sorted(different & _PLACE)),
+        code=tuple(sorted(different & _CODE)),
+    )
+
+
+def _without_ids(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A run's id follows from code, corpus and configuration, which are compared by themselves."""
+    return [{key: value for key, value in run.items() if key != "id"} for run in plan["runs"]]
+
+
+def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | None = None) -> Plan:
+    """Freeze a draft, or return the frozen plan when the draft says the same.
+
+    Changed code, or another place, is a revision with its reason, and runs with changed code are new runs
+    beside the old ones. Changed rules need the user's own reason.
+
+    Raises:
+        UsageError: the campaign file says something else than the frozen plan, and `revise` is None.
+    """
+    view = session.view()
+    if view.plan is None:
+        _put_on_disk(draft, session)
+        writer.append(EventType.PLAN_FROZEN, digest=draft.plan.digest(), plan=draft.plan.as_json())
+        _publish(draft, session)
+        return draft.plan
+    fresh = draft.plan.as_json()
+    changes = changes_between(view.plan, fresh)
+    if changes.none:
+        _put_on_disk(draft, session)
+        return Plan.from_json(view.plan)
+    if changes.rules and revise is None:
+        raise UsageError(
+            _("{file} differs from the frozen plan in: {keys}").format(
+                file=draft.loaded.path.name, keys=", ".join(changes.rules)
+            ),
+            hint=_("put it back, or say why it changes: --revise WHY (both plans stay in the journal)"),
+        )
+    why = revise or changes.why(view.plan, fresh)
+    _put_on_disk(draft, session)
+    writer.append(EventType.PLAN_REVISED, digest=draft.plan.digest(), plan=fresh, why=why)
+    _supersede(view, draft.plan, writer, why)
+    _publish(draft, session)
+    return draft.plan
+
+
+def _supersede(view: CampaignView, plan: Plan, writer: StreamWriter, why: str) -> None:
+    """Set aside the runs that have begun under an id that the new plan does not have."""
+    by_name = {run.name: run.id for run in plan.runs}
+    kept = set(by_name.values())
+    for run in view.runs:
+        if run.attempts and run.id not in kept and run.superseded_by is None:
+            writer.append(EventType.RUN_SUPERSEDED, run=run.id, by=by_name.get(run.name), why=why)
+
+
+def _put_on_disk(draft: Draft, session: Session) -> None:
+    """Bring code and corpus to the disk, where every machine finds them."""
+    for run in draft.plan.runs:
+        archive = session.on_disk.run(run.id).code(draft.plan.code_digest)
+        if not archive.exists():
+            written = write_archive(draft.folder, draft.files, archive)
+            if written != draft.plan.code_digest:
+                archive.unlink()
+                raise UsageError(
+                    _("the code changed while it was being read"), hint=_("save your files and try again")
+                )
+    corpus = draft.plan.corpus
+    if corpus is not None:
+        _copy_corpus(draft.folder / corpus.path, corpus_on_disk(session.disk, corpus))
+
+
+def _copy_corpus(source: Path, target: Path) -> None:
+    if target.exists():
+        return
+    atomic.make_folder(target.parent)
+    if source.is_dir():
+        with atomic.publish_folder(target) as aside:
+            shutil.copytree(source, aside, dirs_exist_ok=True)
+    else:
+        with atomic.publish_file(target) as aside:
+            shutil.copyfile(source, aside)
+
+
+def _publish(draft: Draft, session: Session) -> None:
+    folder = session.on_disk
+    atomic.make_folder(folder.root)
+    atomic.write_text(folder.plan, strictjson.pretty(draft.plan.as_json()))
+    atomic.write_text(folder.frozen_file, draft.loaded.text)
+
+
+def freeze_plan(
+    campaign_file: Path,
+    home: Home,
+    clock: Clock,
+    *,
+    on: str | None = None,
+    disk: Path | None = None,
+    revise: str | None = None,
+) -> tuple[Plan, Sequence[Mapping[str, Any]]]:
+    """Freeze the plan of a campaign file; return it with the revisions so far, oldest first.
+
+    Raises:
+        UsageError: a living `lastro run` owns the campaign, or a changed rule needs a reason.
+    """
+    draft = draw_up(campaign_file, clock, on=on, disk=disk)
+    session = open_session(draft, home, clock)
+    with session.owned() as writer:
+        if writer is None:
+            raise UsageError(
+                _("campaign {name} is being run; its plan cannot be frozen now").format(
+                    name=draft.plan.campaign
+                ),
+                hint=_("look at it with `lastro status`, or end it with `lastro stop`"),
+            )
+        plan = freeze(draft, session, writer, revise)
+        session.mirror()
+        return plan, session.view().revisions

@@ -1,0 +1,26 @@
+"""What is seen of living attempts beside the journal: their step, and their last sign of life."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lastro.flow.session import Session
+from lastro.journal.signals import read_beat
+from lastro.journal.views import CampaignView
+from lastro.view.model import Live
+
+
+def live_of(session: Session, view: CampaignView, mono: float) -> Mapping[str, Live]:
+    """Return what is seen of each run that has a living attempt. `mono`: this machine's monotonic seconds."""
+    seen = {}
+    for run in view.runs:
+        if run.attempts and run.attempts[-1].alive:
+            folder = session.on_disk.run(run.id)
+            beat = read_beat(folder.attempt(run.attempts[-1].number).heartbeat)
+            supervisor = read_beat(folder.supervisor_beat)
+            signs = [sign.mono for sign in (beat, supervisor) if sign is not None and sign.mono <= mono]
+            seen[run.id] = Live(
+                step=beat.step if beat else None,
+                silent_seconds=mono - max(signs) if signs else None,
+            )
+    return seen

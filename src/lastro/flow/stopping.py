@@ -1,0 +1,48 @@
+"""Asking runs to save and end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lastro import atomic, strictjson
+from lastro.clock import Clock
+from lastro.errors import ProviderError
+from lastro.flow.logs import pick_run
+from lastro.flow.session import Session
+from lastro.journal.views import RunView
+from lastro.locale import _
+
+#: Beyond a job's own grace: for the last look, the end of what ignores TERM, and a busy machine.
+_PATIENCE_SECONDS = 120.0
+_LOOK_SECONDS = 0.1
+
+
+def request_stop(session: Session, name: str | None, why: str) -> list[RunView]:
+    """Ask the living runs (or the one named) to save and end; return those that were asked."""
+    view = session.view()
+    runs = [pick_run(view, name)] if name is not None else list(view.runs)
+    alive = [run for run in runs if run.status == "running"]
+    for run in alive:
+        atomic.write_text(session.on_disk.run(run.id).stop_request, strictjson.pretty({"why": why}))
+    return alive
+
+
+def wait_for_stop(session: Session, asked: Sequence[RunView], clock: Clock) -> list[RunView]:
+    """Wait until each of these runs has ended; return them as they are then.
+
+    Raises:
+        ProviderError: one still runs after its grace and two minutes more.
+    """
+    deadline = clock.monotonic() + _PATIENCE_SECONDS
+    while True:
+        view = session.view()
+        now = [view.run(run.id) for run in asked]
+        if all(run.status != "running" for run in now):
+            return now
+        if clock.monotonic() > deadline:
+            names = ", ".join(run.name for run in now if run.status == "running")
+            raise ProviderError(
+                _("{names} did not end; the request stands").format(names=names),
+                hint=_("look at `lastro status`; the machine may be gone"),
+            )
+        clock.sleep(_LOOK_SECONDS)
