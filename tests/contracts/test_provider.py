@@ -93,8 +93,8 @@ def test_a_running_machine_tells_when_it_was_ready_and_where_to_work(place: Plac
 def test_what_is_started_knows_its_machine_and_has_the_same_python(place: Place) -> None:
     machine = place.running()
     code = (
-        "import os, sys; print(os.environ['LASTRO_MACHINE'], os.environ['LASTRO_NODE'], os.getcwd(), "
-        "sys.executable, file=open(sys.argv[1] + '.new', 'w')); os.rename(sys.argv[1] + '.new', sys.argv[1])"
+        "import os, sys; print(os.environ['LASTRO_MACHINE'], os.environ['LASTRO_NODE'], sys.executable, "
+        "file=open(sys.argv[1] + '.new', 'w')); os.rename(sys.argv[1] + '.new', sys.argv[1])"
     )
     place.provider.start(machine.id, ["python", "-c", code, str(place.disk / "seen")])
 
@@ -102,7 +102,6 @@ def test_what_is_started_knows_its_machine_and_has_the_same_python(place: Place)
     assert (place.disk / "seen").read_text().split() == [
         machine.id,
         machine.node,
-        str(machine.workdir),
         str(Path(sys.executable).parent / "python"),
     ]
 
@@ -116,6 +115,16 @@ from lastro.providers.registry import provider_for
 provider_for(sys.argv[1], Home(Path(sys.argv[2])), SystemClock()).start(sys.argv[3], sys.argv[4:])
 import time; time.sleep(600)
 """
+
+
+def test_a_module_of_the_user_does_not_cover_one_of_python(place: Place) -> None:
+    machine = place.running()
+    (machine.workdir / "graphlib.py").write_text("raise SystemExit('the wrong one')\n")
+    code = "import graphlib, sys; open(sys.argv[1], 'w').close()"
+
+    place.provider.start(machine.id, [sys.executable, "-c", code, str(place.disk / "imported")])
+
+    eventually((place.disk / "imported").exists)
 
 
 def test_what_is_started_outlives_a_kill_9_of_the_session_that_asked_for_it(place: Place) -> None:

@@ -135,6 +135,9 @@ class Provider(Protocol):
     def start(self, machine_id: str, argv: Sequence[str]) -> None:
         """Start a process on the machine, detached: it outlives this call, the connection and home.
 
+        It finds LASTRO_MACHINE and LASTRO_NODE in its environment, and this interpreter as `python`. Its
+        working folder holds no code of the user, whose modules would cover those that `python -m` looks for.
+
         Raises ProviderError when the machine is not running.
         """
         ...

@@ -78,12 +78,9 @@ class Here:
         machine = self.describe(machine_id)
         if machine.state is not MachineState.RUNNING:
             raise not_running(machine)
-        start_detached(
-            argv,
-            cwd=machine.workdir,
-            env=environment.on_machine(os.environ, machine.id, machine.node),
-            log=self._folder(machine_id).log,
-        )
+        folder = self._folder(machine_id)
+        marked = environment.on_machine(os.environ, machine.id, machine.node)
+        start_detached(argv, cwd=folder.root, env=marked, log=folder.log)
 
     def delete(self, machine_id: str) -> None:
         folder = self._folder(machine_id)

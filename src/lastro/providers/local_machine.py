@@ -118,7 +118,7 @@ class LocalMachine:
         try:
             argv = strictjson.read(taken)["argv"]
             process = start_detached(
-                argv, cwd=self._folder.work, env=self._environment(), log=self._folder.log
+                argv, cwd=self._folder.scratch, env=self._environment(), log=self._folder.log
             )
             answer["process"] = process.as_json()
             self._say(f"started {argv[0]} as {process.pid}")
