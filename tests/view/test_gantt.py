@@ -20,6 +20,17 @@ def test_the_calendar_shows_plan_facts_losses_and_checkpoints() -> None:
     assert "machine m-1" in drawing
 
 
+def test_checkpoints_that_would_touch_are_drawn_as_one_that_counts_them() -> None:
+    story = Story(planned(calendar=[]))
+    story.start("control", 1, 0)
+    for number in range(50):
+        story.save("control", 1, 10 + number / 1000, number)
+    story.save("control", 1, 60, 999)
+    drawing = gantt(page_of(story.view(100)).calendar)
+    assert drawing.count('class="m-save"') == 2
+    assert "50 checkpoints; the last: checkpoint at step 49" in drawing
+
+
 def test_an_attempt_that_goes_on_is_open_and_ends_now() -> None:
     story = Story(planned())
     story.machine("m-1", 0)

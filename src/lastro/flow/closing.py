@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +25,10 @@ from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, DeliverableView, RunView
 from lastro.locale import _
 from lastro.plan.build import Plan
+from lastro.providers.environment import with_interpreter
 from lastro.storage.digest import sha256_file
 from lastro.view.gather import page_from
-from lastro.view.model import Page, PerAccepted
+from lastro.view.model import Page, PerAccepted, with_report
 
 Tell = Callable[[str], None]
 
@@ -62,6 +64,7 @@ def close(
     root = write_close_manifest(session.on_disk)
     page = make_page(session, judgements, plan)
     html, json = write_report(page, session.on_disk)
+    page = with_report(page, str(html))
     writer.append(
         EventType.CAMPAIGN_CLOSED,
         exit_code=code,
@@ -96,7 +99,11 @@ def _judge(
 
 def _bench(session: Session, plan: Plan, run: RunView) -> Bench:
     links = {plan.corpus.path: str(corpus_on_disk(session.disk, plan.corpus))} if plan.corpus else {}
-    return Bench(archive=session.on_disk.run(run.id).code(plan.code_digest), links=links)
+    return Bench(
+        archive=session.on_disk.run(run.id).code(plan.code_digest),
+        links=links,
+        environment=with_interpreter(os.environ),
+    )
 
 
 def _prefixes(session: Session, view: CampaignView) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ Texts keep their size on a narrow screen: nothing is scaled, only stretched.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 from lastro.locale import _
@@ -16,6 +18,8 @@ _AXIS = 26
 _ROW = {"stage": 40, "run": 58, "machine": 40}
 #: Beyond this ratio one axis would show either the plan or the facts as a line of one pixel.
 _COMMON = 12.0
+#: Checkpoints nearer than this part of the axis would run into one dark patch.
+_TOUCHING = 0.008
 _SHAPES = {
     "checkpoint": '<path class="m-save" d="M0 -2v9"/>',
     "done": '<circle class="m-halo" r="7.5"/><path class="m-done" d="M-4.5 0l3 3.6L4.5-4"/>',
@@ -96,9 +100,29 @@ def _row(lane: Lane, top: int, planned_span: float, actual_span: float) -> str:
         kind = "machine" if lane.kind == "machine" else f"actual {run_class(bar.index or 0)}"
         parts.append(_rect(bar, kind + (" open" if bar.open_ended else ""), y, 13, actual_span))
     # Checkpoints first, so that the end of a life lies on top of the save just before it.
-    marks = sorted(lane.marks, key=lambda item: (item.kind != "checkpoint", item.at))
+    saves = [mark for mark in lane.marks if mark.kind == "checkpoint"]
+    marks = [*_thinned(saves, actual_span), *(mark for mark in lane.marks if mark.kind != "checkpoint")]
     parts += [_mark(mark, y + (13 if mark.kind == "checkpoint" else 6.5), actual_span) for mark in marks]
     return "".join(parts)
+
+
+def _thinned(saves: Sequence[Mark], span: float) -> list[Mark]:
+    """Return checkpoints with those that would touch drawn as one; its text counts them."""
+    groups: list[list[Mark]] = []
+    for mark in sorted(saves, key=lambda item: item.at):
+        if groups and mark.at - groups[-1][0].at < span * _TOUCHING:
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    return [
+        group[0]
+        if len(group) == 1
+        else replace(
+            group[0],
+            text=_("{count} checkpoints; the last: {text}").format(count=len(group), text=group[-1].text),
+        )
+        for group in groups
+    ]
 
 
 def _rect(bar: Bar, kind: str, y: float, height: int, span: float) -> str:

@@ -35,7 +35,7 @@ from lastro.view.planned import plan_part, reload_commands
 from lastro.view.series import Measured, Series
 from lastro.view.verdict import Value, control_of, decision_of, evidence_of, headline_of, metric_of
 
-__all__ = ["Live", "Page", "PerAccepted", "page_of"]
+__all__ = ["Live", "Page", "PerAccepted", "page_of", "with_report"]
 
 _NOT_LOST = (End.DONE.value, End.STOP_RULE.value)
 
