@@ -68,5 +68,3 @@ def nursery() -> Iterator[Nursery]:
         assert process.stdin is not None
         process.stdin.close()
         process.wait(timeout=60)
-
-

@@ -27,7 +27,7 @@ def strike_at(step: int, number: int) -> None:
         if at == step:
             os.kill(os.getpid(), number)
 
-    Heartbeat.beat = struck  # type: ignore[method-assign]
+    Heartbeat.beat = struck  # type: ignore[method-assign, assignment]
 
 
 def become(ask: dict[str, Any]) -> None:

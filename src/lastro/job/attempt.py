@@ -41,7 +41,6 @@ class Attempt:
 
     def _begin(self) -> None:
         self._request.install()
-        install_hooks(self._failed)
         self._signals.send(Signal.STARTED, pid=os.getpid())
         if self._place.by_hand:
             tell(
@@ -49,9 +48,6 @@ class Attempt:
                     number=self.number, folder=self._place.folder.run.root
                 )
             )
-
-    def _failed(self, failure: str) -> None:
-        self._signals.send(Signal.EXCEPTION, failure=failure, step=self._saver.step)
 
     # --- what was asked for ---------------------------------------------------------------------------
 
@@ -218,11 +214,17 @@ class Attempt:
 _attached: Attempt | None = None
 
 
+def _failed(failure: str) -> None:
+    if _attached is not None:
+        _attached._signals.send(Signal.EXCEPTION, failure=failure, step=_attached._saver.step)
+
+
 def attach() -> Attempt:
     """Return this process's attempt, the same at every call. See `lastro.attach`."""
     global _attached  # noqa: PLW0603 - a process has one attempt, and the handlers it installs are global too
     named = os.environ.get(VARIABLE)
     if _attached is None:
+        install_hooks(_failed)
         _attached = Attempt(find_place())
         _attached._begin()
     elif named and Path(named) != _attached.folder:

@@ -1,0 +1,254 @@
+"""State of real PyTorch objects: written, read back and refused by name where it does not fit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+from torch import nn
+
+from lastro.checkpoint import snapshot, store
+from lastro.checkpoint.adapters import bridge
+from lastro.checkpoint.adapters.plain import Plain
+from lastro.errors import CheckpointDamaged
+from tests.checkpoint.test_store import facts
+
+
+def save(root: Path, position: Any = None, **objects: Any) -> Path:
+    with store.publish(root, facts(1), lambda: True) as draft:
+        snapshot.write(draft, objects, position or {"step": 1}, bridge())
+    return root / "1-a1"
+
+
+def groups_of(folder: Path) -> dict[str, Any]:
+    manifest = store.committed(folder)
+    assert isinstance(manifest, store.Manifest)
+    return snapshot.read(folder, manifest, bridge())
+
+
+def restore(folder: Path, leave_out: tuple[str, ...] = (), **objects: Any) -> None:
+    groups = groups_of(folder)
+    snapshot.check_groups(groups, objects, leave_out)
+    snapshot.apply(groups, objects, bridge(), leave_out)
+
+
+class Box:
+    """Something of the user's own with a state."""
+
+    def __init__(self, **state: Any) -> None:
+        self.state: Any = state
+
+    def state_dict(self) -> Any:
+        return self.state
+
+    def load_state_dict(self, state: Any) -> None:
+        self.state = state
+
+
+def trained() -> tuple[nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler]:
+    model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.Dropout(0.5), nn.Linear(3, 1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1, betas=(0.8, 0.9))
+    scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, [2, 4])
+    for _ in range(3):
+        model(torch.randn(5, 4)).sum().backward()
+        optimizer.step()
+        scheduler.step()
+    return model, optimizer, scheduler
+
+
+def same(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[key], other[key]) for key in one)
+
+
+def test_model_optimizer_and_scheduler_come_back_bit_by_bit(tmp_path: Path) -> None:
+    model, optimizer, scheduler = trained()
+    folder = save(tmp_path, model=model, optimizer=optimizer, scheduler=scheduler)
+    new_model, new_optimizer, new_scheduler = trained()
+
+    restore(folder, model=new_model, optimizer=new_optimizer, scheduler=new_scheduler)
+
+    assert same(model.state_dict(), new_model.state_dict())
+    assert new_optimizer.param_groups[0]["betas"] == (0.8, 0.9)
+    assert new_optimizer.param_groups[0]["lr"] == optimizer.param_groups[0]["lr"]
+    for old, new in zip(model.parameters(), new_model.parameters(), strict=True):
+        assert same(optimizer.state[old], new_optimizer.state[new])
+    assert new_scheduler.state_dict() == scheduler.state_dict()
+
+
+def test_every_random_state_comes_back(tmp_path: Path) -> None:
+    def draw() -> tuple[float, float, float]:
+        return random.random(), float(np.random.random()), float(torch.rand(()))
+
+    np.random.standard_normal()  # leaves a cached second value, which is part of the state
+    folder = save(tmp_path)
+    expected = (*draw(), float(np.random.standard_normal()))
+    draw()
+
+    restore(folder)
+
+    assert (*draw(), float(np.random.standard_normal())) == expected
+
+
+def test_a_scaler_comes_back(tmp_path: Path) -> None:
+    def scaler() -> torch.amp.GradScaler:
+        return torch.amp.GradScaler("cpu", init_scale=65536.0)
+
+    old = scaler()
+    weight = nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    torch.autograd.backward(old.scale(weight * float("inf")).sum())
+    old.step(optimizer)
+    old.update()
+    assert old.get_scale() == 32768.0
+    folder = save(tmp_path, scaler=old)
+    new, left_out = scaler(), scaler()
+
+    restore(folder, scaler=new)
+    restore(folder, leave_out=("scaler",), scaler=left_out)
+
+    assert (new.get_scale(), left_out.get_scale()) == (32768.0, 65536.0)
+
+
+def test_other_programs_can_read_the_tensors(tmp_path: Path) -> None:
+    """The file is what the safetensors library itself accepts, whatever the element types."""
+    tensors = {
+        str(kind): torch.arange(6).reshape(2, 3).to(kind)
+        for kind in (torch.float64, torch.bfloat16, torch.int8, torch.bool, torch.uint16, torch.float8_e5m2)
+    }
+    tensors["scalar"] = torch.tensor(1.5)
+    tensors["empty"] = torch.empty(0, 3)
+    folder = save(tmp_path, box=Box(**tensors))
+
+    read = safetensors.torch.load_file(folder / "tensors.safetensors")
+
+    assert set(read) == {*(f"box/{name}" for name in tensors), "random/torch"}
+    for name, tensor in tensors.items():
+        assert read[f"box/{name}"].dtype == tensor.dtype
+        assert torch.equal(read[f"box/{name}"].double(), tensor.double())
+
+
+def test_views_are_saved_as_what_they_show(tmp_path: Path) -> None:
+    whole = torch.arange(12.0).reshape(3, 4)
+    box = Box(turned=whole.t(), row=whole[1], spread=torch.ones(1).expand(3))
+    folder = save(tmp_path, box=box)
+
+    restored = groups_of(folder)["box"]
+
+    assert torch.equal(restored["turned"], whole.t())
+    assert torch.equal(restored["row"], whole[1])
+    assert restored["spread"].tolist() == [1, 1, 1]
+
+
+def test_tied_weights_are_written_once_and_stay_tied(tmp_path: Path) -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.head = nn.Embedding(50, 20), nn.Linear(20, 50, bias=False)
+            self.head.weight = self.embed.weight
+
+    old, new = Tied(), Tied()
+    folder = save(tmp_path, model=old)
+
+    restore(folder, model=new)
+
+    assert (folder / "tensors.safetensors").stat().st_size < 50 * 20 * 4 + 6000  # one copy and random states
+    assert new.head.weight is new.embed.weight
+    assert torch.equal(new.embed.weight, old.embed.weight)
+
+
+def test_live_state_does_not_share_memory_with_the_file(tmp_path: Path) -> None:
+    """A tensor that aliased a mapped file would change with it, or die with SIGBUS when it is cut."""
+    box = Box(weight=torch.ones(1000))
+    folder = save(tmp_path, box=box)
+
+    restore(folder, box=box)
+    (folder / "tensors.safetensors").write_bytes(b"")
+
+    assert float(box.state["weight"].sum()) == 1000
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (torch.ones(2, 2).to_sparse(), "not dense"),
+        (torch.empty(3, device="meta"), "meta device"),
+        (torch.ones(2, dtype=torch.complex128), "complex128 is not in the safetensors format"),
+    ],
+)
+def test_tensors_that_cannot_be_kept_exactly_are_refused_by_name(
+    tmp_path: Path, value: torch.Tensor, why: str
+) -> None:
+    with pytest.raises(CheckpointDamaged, match=rf"box/deep/0 cannot be saved: .*{why}"):
+        save(tmp_path, box=Box(deep=[value]))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_shape_is_named(tmp_path: Path) -> None:
+    folder = save(tmp_path, model=nn.Linear(4, 64))
+
+    with pytest.raises(CheckpointDamaged, match=r"weight: float32 \[64, 4\] in .*, float32 \[128, 4\]"):
+        restore(folder, model=nn.Linear(4, 128))
+
+
+def test_another_element_type_is_named(tmp_path: Path) -> None:
+    folder = save(tmp_path, model=nn.Linear(4, 2))
+
+    with pytest.raises(CheckpointDamaged, match=r"model/weight: float32 \[2, 4\] .*, float64 \[2, 4\] here"):
+        restore(folder, model=nn.Linear(4, 2).double())
+
+
+def test_an_object_that_does_not_take_its_state_is_named(tmp_path: Path) -> None:
+    class Forgetful(Box):
+        def load_state_dict(self, state: Any) -> None:
+            self.state = {**state, "scale": 65536}
+
+    folder = save(tmp_path, scaler=Box(scale=256, growth=0))
+
+    with pytest.raises(CheckpointDamaged, match="scaler/scale: 256 in the checkpoint, 65536 here"):
+        restore(folder, scaler=Forgetful())
+
+
+def test_a_group_on_one_side_only_is_named(tmp_path: Path) -> None:
+    folder = save(tmp_path, model=Box(), ema=Box())
+
+    with pytest.raises(CheckpointDamaged, match="holds ema, which the script does not track"):
+        restore(folder, model=Box())
+    with pytest.raises(CheckpointDamaged, match="tracks scaler, which is not in the checkpoint"):
+        restore(folder, model=Box(), ema=Box(), scaler=Box())
+    with pytest.raises(CheckpointDamaged, match="optimiser is to be left out"):
+        restore(folder, leave_out=("optimiser",), model=Box(), ema=Box())
+
+
+def test_a_tensor_that_belongs_to_nothing_is_named(tmp_path: Path) -> None:
+    with store.publish(tmp_path, facts(1), lambda: True) as draft:
+        library = bridge()
+        library.take("ghost", torch.ones(2))
+        snapshot.write(draft, {}, {"step": 1}, library)
+
+    with pytest.raises(CheckpointDamaged, match="the tensor ghost belongs to nothing"):
+        groups_of(tmp_path / "1-a1")
+
+
+def test_without_a_tensor_library_tensors_are_refused_and_plain_state_works(tmp_path: Path) -> None:
+    plain = Plain()
+    with store.publish(tmp_path / "plain", facts(1), lambda: True) as draft:
+        snapshot.write(draft, {"box": Box(count=3)}, {"step": 1}, plain)
+    manifest = store.committed(tmp_path / "plain" / "1-a1")
+    assert isinstance(manifest, store.Manifest)
+    groups = snapshot.read(tmp_path / "plain" / "1-a1", manifest, plain)
+    box = Box()
+    snapshot.apply(groups, {"box": box}, plain, ())
+    assert box.state == {"count": 3}
+
+    folder = save(tmp_path, box=Box(weight=torch.ones(1)))
+    manifest = store.committed(folder)
+    assert isinstance(manifest, store.Manifest)
+    with pytest.raises(CheckpointDamaged, match="torch has not been imported"):
+        snapshot.read(folder, manifest, plain)
