@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lastro.job.leaving import tell
@@ -23,12 +23,13 @@ class ForeignSource:
             return {"foreign": None}
 
     def batches(self, epoch: int, batch: int, epochs: int) -> Iterator[Delivered]:
-        tell(
-            _(
-                "this loader is not attempt.loader: skipped batches are loaded again, and its shuffling and"
-                " augmentation may differ after a resume"
+        if not isinstance(self._loader, Sequence):  # a list has no chance in it
+            tell(
+                _(
+                    "this loader is not attempt.loader: skipped batches are loaded again, and its shuffling"
+                    " and augmentation may differ after a resume"
+                )
             )
-        )
         for at in range(epoch, epochs):
             self._set_epoch(at)
             yield from self._one_epoch(at, batch if at == epoch else 0)
