@@ -1,0 +1,69 @@
+"""`python -m benchmarks [NAME...] [--json]`: measure, and compare with the targets. See docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import box
+from benchmarks.result import Measure, Result
+
+#: Every benchmark, in the order in which all of them run: a module with `run() -> Result`.
+NAMES = ("help", "log", "save", "preemption", "supervisor")
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", nargs="*", choices=[[], *NAMES], help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args(arguments)
+    before = box.facts()
+    results: dict[str, Result] = {}
+    for name in options.name or NAMES:
+        began = time.monotonic()
+        print(f"{name} ...", end=" ", file=sys.stderr, flush=True)
+        results[name] = importlib.import_module(f"benchmarks.{name}").run()
+        print(f"{time.monotonic() - began:.0f} s", file=sys.stderr)
+    facts = {**before, "load_after": box.facts()["load"]}
+    if options.json:
+        told = {name: result.as_json() for name, result in results.items()}
+        print(json.dumps({"machine": facts, "benchmarks": told}, indent=2))
+    else:
+        _show(results, facts)
+    return 0
+
+
+def _show(results: dict[str, Result], facts: dict[str, Any]) -> None:
+    screen = Console(soft_wrap=True, highlight=False)
+    table = Table("what", "measured", "lowest .. highest", "target", "of target", "", title=None)
+    for column in table.columns[1:5]:
+        column.justify = "right"
+    for name, result in results.items():
+        table.add_section()
+        for measure in result.measures:
+            table.add_row(f"{name}: {measure.name}", *_row(measure))
+    screen.print(table)
+    for name, result in results.items():
+        for note in result.notes:
+            screen.print(f"{name}: {note}")
+    screen.print("machine: " + ", ".join(f"{key} {value}" for key, value in facts.items()))
+
+
+def _row(measure: Measure) -> tuple[str, str, str, str, str]:
+    unit = measure.unit
+    spread = f"{measure.spread[0]:.4g} .. {measure.spread[1]:.4g} {unit}" if measure.spread else ""
+    target = f"{measure.target:g} {unit}" if measure.target is not None else ""
+    ratio = f"{measure.ratio:.2f}" if measure.ratio is not None else ""
+    met = {True: "met", False: "missed", None: ""}[measure.met]
+    return f"{measure.value:.4g} {unit}", spread, target, ratio, met
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
