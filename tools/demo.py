@@ -13,10 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lastro import strictjson
 from lastro.clock import SystemClock
 from lastro.flow.session import known_sessions
-from lastro.paths import Disk, Home
+from lastro.paths import Home
 from lastro.providers.base import MachineState
 from lastro.providers.registry import provider_for
 
@@ -65,32 +64,18 @@ def prepare(folder: Path) -> None:
     shutil.copytree(EXAMPLE, folder / "digits", ignore=leave_out)
 
 
-def show_result(folder: Path) -> None:
-    """Say what was decided, and where to read about it."""
-    close = Disk(folder / "digits" / "disk").campaign("digits")
-    if not close.report_json.exists():
-        return
-    report = strictjson.read(close.report_json)
-    decision = report["decision"]
-    adopted = [run["name"] for run in report["runs"] if run["id"] == decision["run"]]
-    print("\ndecision:", decision["verdict"], *adopted)
-    print("report:  ", close.report_html)
-
-
 def main(folder: Path) -> int:
     """Run the demo in this folder and return the exit code."""
     prepare(folder)
     running = lastro(folder, "run", "campaign.yaml", "--faults", "faults.yaml")
     try:
-        code = running.wait()
+        return running.wait()
     except KeyboardInterrupt:
         running.wait()
         print("ending what the demo has started", flush=True)
         lastro(folder, "stop", "--why", "the demo was interrupted").wait()
         end_machines(Home(folder / "home"))
         return INTERRUPTED
-    show_result(folder)
-    return code
 
 
 if __name__ == "__main__":
