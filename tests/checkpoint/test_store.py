@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -191,3 +192,20 @@ def test_killed_at_every_step_of_a_save_the_old_or_the_new_one_is_whole(tmp_path
         assert store.latest(checkpoints).folder == checkpoints / "30-a2"
     assert outcomes[0] == 10 and outcomes[-1] == 20
     assert outcomes == sorted(outcomes) and len(outcomes) > 8
+
+
+def test_a_disk_that_takes_no_more_leaves_the_earlier_one_and_nothing_half(tmp_path: Path) -> None:
+    save(tmp_path, 10)
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))  # the kernel refuses what goes beyond
+        try:
+            save(tmp_path, 20)
+        except OSError:
+            os._exit(7)
+        os._exit(0)
+    _pid, status = os.waitpid(child, 0)
+
+    assert os.waitstatus_to_exitcode(status) == 7
+    assert [path.name for path in tmp_path.iterdir()] == ["10-a1"]
+    assert store.latest(tmp_path).passed_over == ()

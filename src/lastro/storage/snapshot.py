@@ -26,7 +26,7 @@ CACHES = frozenset(
     {
         *(".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".cache", ".direnv", ".eggs", ".idea", ".vscode"),
         *(".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
-        *("__pycache__", "node_modules", "lastro-disk"),
+        *("__pycache__", "node_modules", "lastro-disk", "lastro-run"),
     }
 )
 #: More code than this is probably data that lies beside it.
