@@ -65,25 +65,27 @@ class JobProcess:
         """Wait for the end, at most `timeout` seconds; None when it still runs. Costs nothing meanwhile."""
         deadline = time.monotonic() + timeout
         while True:
-            told = self.exited()
-            left = deadline - time.monotonic()
-            if told is not None or left <= 0:
+            left = max(0.0, deadline - time.monotonic())
+            handle = open_handle(self.shim)
+            if handle is None:
+                handle = open_handle(self.job)
+            if handle is not None:
+                if not _ends(handle, left):
+                    return None
+            elif (told := self.exited()) is not None or left == 0:
                 return told
-            self._sleep_until_an_end(left)
+            else:
+                time.sleep(min(left, _LOOK_EVERY))
 
-    def _sleep_until_an_end(self, seconds: float) -> None:
-        handle = open_handle(self.shim)
-        if handle is None:
-            handle = open_handle(self.job)
-        if handle is None:
-            time.sleep(min(seconds, _LOOK_EVERY))
-            return
-        try:
-            poll = select.poll()
-            poll.register(handle, select.POLLIN)
-            poll.poll(max(1, int(seconds * 1000)))
-        finally:
-            os.close(handle)
+
+def _ends(handle: int, seconds: float) -> bool:
+    """Say whether the process of a pidfd ends within so many seconds; closes the handle."""
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        return bool(poll.poll(int(seconds * 1000)))
+    finally:
+        os.close(handle)
 
 
 def launch(folder: AttemptFolder, argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> JobProcess:

@@ -37,8 +37,8 @@ class Seat:
     number: int
 
     def is_mine(self) -> bool:
-        """Tell whether nobody has taken the place since."""
-        return highest(self.folder.seats) == self.number
+        """Tell whether nobody has taken the place since: who does takes the next number."""
+        return not self.folder.seat(self.number + 1).exists()
 
 
 def take_seat(folder: RunFolder, me: ProcessId, machine: str) -> Seat | None:
