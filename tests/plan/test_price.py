@@ -90,6 +90,13 @@ def test_an_offer_that_cannot_be_taken_is_told_with_its_reason(
 
     assert made.lease is None
     assert says in (made.options[0].reason or "") and says in made.lease_why
+    assert codes(made)["no_offer"] == "warn"  # this box is there already; only its price is unknown
+
+
+def test_without_an_offer_there_is_no_machine_and_no_plan(tmp_path: Path) -> None:
+    text = "offers:\n  - {name: a, kind: hourly, price: 1 USD, capacity: 0}\n"
+    made = plan(tmp_path, f"{ARTICLE}provider: local\noffers: offers.yaml\n", text)
+
     assert codes(made)["no_offer"] == "fail"
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lastro import atomic, strictjson
+from lastro.checkpoint.store import committed, names
 from lastro.clock import Clock, iso
 from lastro.disk.facts import seen_by
 from lastro.errors import PreflightFailed, ProviderError
@@ -24,6 +25,7 @@ from lastro.journal.signals import read_beat
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
+from lastro.paths import RunFolder
 from lastro.plan.build import Plan, PlannedRun
 from lastro.procs.identity import is_alive
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
@@ -286,8 +288,9 @@ class Driver:
         try:
             self._d.provider.start(machine.id, [sys.executable, "-m", "lastro.run", str(folder.root)])
         except ProviderError as error:
-            # It may be going at this very moment: the next look tells, and three such starts end the run.
-            self._d.tell(_("{run}: {error}").format(run=run.name, error=error.message))
+            # It may be going at this very moment, which the next look tells; three such starts end the run.
+            if self._d.provider.describe(machine.id).state is MachineState.RUNNING:
+                self._d.tell(_("{run}: {error}").format(run=run.name, error=error.message))
             return
         self._await_seat(run.id)
 
@@ -327,7 +330,8 @@ class Driver:
     def _note_lost(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.NoteLost)
         life = next(life for life in view.run(action.run).attempts if life.number == action.attempt)
-        beat = read_beat(self._folder.run(action.run).attempt(action.attempt).heartbeat)
+        folder = self._folder.run(action.run)
+        beat = read_beat(folder.attempt(action.attempt).heartbeat)
         self._d.writer.append(
             EventType.ATTEMPT_LOST,
             run=action.run,
@@ -335,7 +339,7 @@ class Driver:
             machine=life.machine,
             why=action.why,
             step=beat.step if beat else None,
-            committed_step=life.committed_step,
+            committed_step=_committed_on_disk(folder, life.committed_step),
         )
 
     def _give_up(self, view: CampaignView, action: policy.Action) -> None:
@@ -374,3 +378,10 @@ def _ending(run: RunView, number: int) -> str:
     if life.lost_steps and life.end not in ("done", "stop_rule"):
         text += _("; {count} steps to be done again").format(count=life.lost_steps)
     return text
+
+
+def _committed_on_disk(folder: RunFolder, recorded: int | None) -> int | None:
+    """Return the highest step that is committed: the last one may have come too late to be recorded."""
+    found = [committed(path) for path in names(folder.checkpoints)]
+    steps = [manifest.step for manifest in found if not isinstance(manifest, str)]
+    return max([*steps, *([] if recorded is None else [recorded])], default=None)

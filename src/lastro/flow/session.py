@@ -49,6 +49,7 @@ class Session:
         self.disk = Disk(Path(facts.disk))
         self.on_disk: CampaignFolder = self.disk.campaign(facts.name)
         self.stream_name = stream_of_home(home_id(home))
+        self._parsed: dict[str, tuple[bytes, Sequence[Event]]] = {}
 
     @contextlib.contextmanager
     def owned(self) -> Iterator[StreamWriter | None]:
@@ -110,7 +111,14 @@ class Session:
                 data = path.read_bytes()
                 if len(data) > len(longest.get(path.stem, b"")):
                     longest[path.stem] = data
-        return {name: believed(parse_stream(name, data)).events for name, data in longest.items()}
+        return {name: self._parse(name, data) for name, data in longest.items()}
+
+    def _parse(self, name: str, data: bytes) -> Sequence[Event]:
+        """Return the events of a stream; home looks ten times a second, and mostly nothing is new."""
+        known = self._parsed.get(name)
+        if known is None or known[0] != data:
+            known = self._parsed[name] = (data, believed(parse_stream(name, data)).events)
+        return known[1]
 
     def view(self) -> CampaignView:
         """Return the campaign as its streams tell it now."""

@@ -156,12 +156,12 @@ class Attempt:
         """
         tree = self._saver.restore()
         step = 0 if tree is None else int(tree["step"])
-        self._current.step = step
+        self._current.step = step + 1
         return step
 
     def safe_point(self, step: int) -> None:
         """Tell that `step` updates are complete: save when due, leave when asked, stop by a rule."""
-        self._current.step = step
+        self._current.step = step + 1  # what is logged from here on belongs to the next one
         self._saver.safe_point({"step": step})
 
     def save(self) -> None:

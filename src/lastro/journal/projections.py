@@ -65,11 +65,13 @@ def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignVi
                 ended[view.run] = (_STATUS[Verdict(event.facts["verdict"])], event.facts["why"])
         if (view.run, view.number) in lost:
             ended[view.run] = (_STATUS[Verdict.INTERRUPTED], view.why or "")
-        elif view.alive:
+        elif all(event.type is not EventType.RUN_ENDED for event in streams[name]):
+            # Alive, or between its end and what its supervisor makes of it.
             ended.pop(view.run, None)
     plan, digest, frozen_at, revisions = _plan(home)
-    runs = _runs(plan, home, attempts, ended, outputs)
     machines = machine_views(home, now)
+    gone = frozenset(machine.id for machine in machines if machine.state == "gone")
+    runs = _runs(plan, home, attempts, ended, outputs, gone)
     return CampaignView(
         name=str(plan["campaign"]) if plan else "",
         plan=plan,
@@ -148,6 +150,7 @@ def attempt_view(events: Sequence[Event], lost: Mapping[tuple[str, int], Event])
         return None
     loss = lost.get((view.run, view.number))
     if loss is not None and view.alive:
+        view = replace(view, committed_step=loss.facts["committed_step"])
         view = _ended(view, loss.at, End.LOST.value, loss.facts["why"], loss.facts["step"])
     return view
 
@@ -192,6 +195,7 @@ def _runs(
     attempts: Mapping[str, Sequence[AttemptView]],
     ended: Mapping[str, tuple[str, str]],
     outputs: Mapping[str, Mapping[str, str]],
+    gone: frozenset[str | None],
 ) -> tuple[RunView, ...]:
     superseded = {
         event.facts["run"]: (event.facts["by"], event.facts["why"])
@@ -213,7 +217,7 @@ def _runs(
     views = []
     for run_id in order:
         lives = tuple(attempts.get(run_id, ()))
-        status, why = _run_status(run_id, lives, ended, superseded, given_up)
+        status, why = _run_status(run_id, lives, ended, superseded, given_up, gone)
         views.append(
             RunView(
                 id=run_id,
@@ -237,6 +241,7 @@ def _run_status(
     ended: Mapping[str, tuple[str, str]],
     superseded: Mapping[str, tuple[str, str]],
     given_up: Mapping[str, str],
+    gone: frozenset[str | None],
 ) -> tuple[str, str | None]:
     if run_id in superseded:
         return "superseded", superseded[run_id][1]
@@ -245,7 +250,7 @@ def _run_status(
     if run_id in ended:
         return ended[run_id]
     if lives:
-        return ("running" if lives[-1].alive else "interrupted"), lives[-1].why
+        return ("interrupted" if lives[-1].machine in gone else "running"), lives[-1].why
     return "waiting", None
 
 

@@ -64,7 +64,9 @@ def _of_money(campaign: Campaign, options: Sequence[Option], choice: Choice) -> 
     if campaign.budget is None:
         yield Remark(code="no_budget", level=NOTE, text=_("no budget: nothing stops the spending"))
     if campaign.offers and choice.offer is None:
-        yield Remark(code="no_offer", level=FAIL, text=choice.why)
+        # `here` is a machine that is there already: without an offer its price is unknown, no more.
+        level = WARN if campaign.provider == "here" else FAIL
+        yield Remark(code="no_offer", level=level, text=choice.why)
     chosen = next((option for option in options if choice.offer and option.offer == choice.offer.name), None)
     if chosen is None or campaign.budget is None or chosen.cost is None:
         return
