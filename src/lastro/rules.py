@@ -270,7 +270,6 @@ class Ended:
 
 def cause_of(ended: Ended) -> Cause:
     """Say why a job ended, in words, from what was seen of it."""
-
     late = _(" (killed when the grace was over)") if ended.grace_over else ""
     crash = _("the command ended with exit code {code}").format(code=ended.exit_code)
     first_that_holds = (

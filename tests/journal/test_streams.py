@@ -71,7 +71,10 @@ def test_a_changed_line_is_found_at_its_place(tmp_path: Path, line: int) -> None
         assert reading.damage.line == line + 2
     else:  # only a head kept elsewhere can show a change of the last line
         assert reading.damage is None
-        assert reading.head.digest != parse_stream("home-1", _bytes_of(tmp_path / "again" / "home-1.jsonl")).head.digest
+        assert (
+            reading.head.digest
+            != parse_stream("home-1", _bytes_of(tmp_path / "again" / "home-1.jsonl")).head.digest
+        )
 
 
 def _bytes_of(path: Path) -> bytes:
