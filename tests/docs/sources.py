@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +50,7 @@ class Written:
     open: bool = False
 
 
+@cache
 def written_events() -> dict[str, Written]:
     """Return, by the name of each event type, who writes it with which facts."""
     found: dict[str, Written] = {}
