@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import graphlib
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,6 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-import grimp
 import pytest
 
 from tests.architecture.planted import VIOLATIONS, Planted
@@ -94,19 +94,33 @@ def test_a_planted_violation_breaks_its_contract(planted: Planted, tmp_path: Pat
     assert planted.module in done.stdout, "the report names the module"
 
 
+_ASK_FOR_CYCLE = """
+import graphlib, json, grimp
+graph = grimp.build_graph("lastro", cache_dir=None)
+uses = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+try:
+    graphlib.TopologicalSorter(uses).prepare()
+    found = []
+except graphlib.CycleError as error:
+    found = list(error.args[1])
+print(json.dumps(found))
+"""
+
+
 def cycle(source: Path) -> list[str]:
-    """Return a cycle of imports among the modules in `source`, late imports included; [] if there is none."""
-    sys.path.insert(0, str(source))
-    try:
-        graph = grimp.build_graph("lastro", cache_dir=None)
-    finally:
-        sys.path.remove(str(source))
-    uses = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    try:
-        graphlib.TopologicalSorter(uses).prepare()
-    except graphlib.CycleError as error:
-        return list(error.args[1])
-    return []
+    """Return a cycle of imports among the modules in `source`, late imports included; [] if there is none.
+
+    Asked in a process of its own: in this one lastro may be imported already, from elsewhere.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", _ASK_FOR_CYCLE],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[str] = json.loads(done.stdout)
+    return found
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
