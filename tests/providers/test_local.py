@@ -37,6 +37,16 @@ def test_a_machine_boots_for_as_long_as_was_asked(local: Local, tmp_path: Path) 
     assert (machine.ready_at - machine.created_at).total_seconds() >= 1.0
 
 
+def test_a_machine_says_that_it_leaves_before_it_ends_so_that_nothing_more_is_sent_there(
+    local: Local, home: Home, tmp_path: Path
+) -> None:
+    machine = running(local, tmp_path / "disk")
+
+    local.delete(machine.id)
+
+    assert strictjson.read(home.local_machine(machine.id).state)["state"] == MachineState.LEAVING.value
+
+
 def test_home_and_temporary_files_lie_in_the_scratch_and_go_with_it(
     local: Local, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

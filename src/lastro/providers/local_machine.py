@@ -56,6 +56,7 @@ class LocalMachine:
         while (cause := self._look()) is None:
             self._clock.sleep(_LOOK_EVERY)
         self._say(f"ending: {cause}")
+        self._state = MachineState.LEAVING  # nothing more is started here
         self._tell(ending=cause)
         while True:
             try:
