@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME...] [--json]`: measure, and compare with the targets. See docs/benchmarks.md."""
+"""`python -m benchmarks [NAME...] [--json]`: measure, compare with the targets. See docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import sys
 import time
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from benchmarks import box
 from benchmarks.result import Measure, Result
 
@@ -21,9 +18,11 @@ NAMES = ("help", "log", "save", "preemption", "supervisor")
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("name", nargs="*", choices=[[], *NAMES], help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("name", nargs="*", help=f"some of {', '.join(NAMES)}; without one, all of them")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
+    if unknown := set(options.name) - set(NAMES):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     before = box.facts()
     results: dict[str, Result] = {}
     for name in options.name or NAMES:
@@ -41,28 +40,28 @@ def main(arguments: list[str]) -> int:
 
 
 def _show(results: dict[str, Result], facts: dict[str, Any]) -> None:
-    screen = Console(soft_wrap=True, highlight=False)
-    table = Table("what", "measured", "lowest .. highest", "target", "of target", "", title=None)
-    for column in table.columns[1:5]:
-        column.justify = "right"
+    rows = [["", "measured", "lowest .. highest", "target", "of target", ""]]
     for name, result in results.items():
-        table.add_section()
-        for measure in result.measures:
-            table.add_row(f"{name}: {measure.name}", *_row(measure))
-    screen.print(table)
+        rows.append([name, "", "", "", "", ""])
+        rows += [[f"  {measure.name}", *_row(measure)] for measure in result.measures]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        print("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
+    print()
     for name, result in results.items():
         for note in result.notes:
-            screen.print(f"{name}: {note}")
-    screen.print("machine: " + ", ".join(f"{key} {value}" for key, value in facts.items()))
+            print(f"{name}: {note}")
+    print("machine: " + ", ".join(f"{key} {value}" for key, value in facts.items()))
 
 
 def _row(measure: Measure) -> tuple[str, str, str, str, str]:
     unit = measure.unit
-    spread = f"{measure.spread[0]:.4g} .. {measure.spread[1]:.4g} {unit}" if measure.spread else ""
+    spread = f"{measure.spread[0]:.3g} .. {measure.spread[1]:.3g} {unit}" if measure.spread else ""
     target = f"{measure.target:g} {unit}" if measure.target is not None else ""
     ratio = f"{measure.ratio:.2f}" if measure.ratio is not None else ""
     met = {True: "met", False: "missed", None: ""}[measure.met]
-    return f"{measure.value:.4g} {unit}", spread, target, ratio, met
+    return f"{measure.value:.3g} {unit}", spread, target, ratio, met
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Measure:
 
     @property
     def ratio(self) -> float | None:
-        """How much of the target is used; None without a target, and for a target of zero that was met."""
+        """How much of the target is used; None without a target."""
         return self.value / self.target if self.target else None
 
     @property
@@ -49,10 +49,6 @@ class Result:
 
     measures: tuple[Measure, ...]
     notes: tuple[str, ...] = ()
-
-    @property
-    def met(self) -> bool:
-        return all(measure.met is not False for measure in self.measures)
 
     def as_json(self) -> dict[str, Any]:
         return {"measures": [measure.as_json() for measure in self.measures], "notes": list(self.notes)}

@@ -39,8 +39,8 @@ def run() -> Result:
             for name, share in shares.items()
         ),
         notes=(
-            f"{seconds:.0f} s beside a job of {STEPS_PER_SECOND} steps a second that logs two numbers each and"
-            " saves every 30 s; user and system time, counted by the kernel in hundredths of a second.",
+            f"{seconds:.0f} s beside a job of {STEPS_PER_SECOND} steps a second that logs two numbers each,"
+            " and saves every 30 s; user and system time, counted by the kernel in hundredths of a second.",
         ),
     )
 
