@@ -25,7 +25,7 @@ def help_of(*command: str) -> str:
         cli, [*command, "--help"], prog_name="lastro", env={"COLUMNS": str(WIDTH), "LASTRO_LANG": "en"}
     )
     if shown.exit_code:
-        raise SystemExit(f"error: there is no help of {' '.join(command)!r}: {shown.output}")
+        raise RuntimeError(f"there is no help of {command}: {shown.output}") from shown.exception
     return "".join(line.rstrip() + "\n" for line in shown.output.splitlines())
 
 
