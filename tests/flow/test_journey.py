@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -101,6 +102,9 @@ def test_killing_the_whole_session_of_run_stops_nothing_and_the_next_call_finds_
 
     assert status["runs"][0]["status"] == "running"
     assert status["now"][0]["step"] >= 3
+    process = status["runs"][0]["attempts"][0]["process"]
+    assert result["runs"][0]["attempts"][0]["process"] == process
+    assert status["now"][0]["pid"] == process["pid"]
     assert "step 3" in logs.stdout
     assert [life["number"] for life in result["runs"][0]["attempts"]] == [1]
     assert result["decision"]["verdict"] == "adopt"
@@ -130,7 +134,8 @@ def test_stop_saves_and_run_goes_on(campaign: SmallCampaign) -> None:
     paused = campaign.json("status")
     result = campaign.json("run")
 
-    assert [run["status"] for run in stopped["stopped"]] == ["paused"]
+    assert [(run["status"], run["damage"]) for run in stopped["stopped"]] == [("paused", [])]
+    assert stopped["stopped"][0]["saved_step"] > 0
     assert code == 11
     first = paused["runs"][0]["attempts"][0]
     assert first["end"] == "asked"
@@ -198,8 +203,6 @@ def test_a_run_that_a_rule_stops_is_kept_as_cost_and_never_accepted(campaign: Sm
     )
 
     done = campaign.lastro("run", "--json")
-
-    import json
 
     result = json.loads(done.stdout)
     better = result["runs"][1]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from lastro.cli.options import as_json_option, campaign_option
 from lastro.cli.render import narrator, print_json
 from lastro.clock import SystemClock
+from lastro.errors import StorageError
 from lastro.flow.session import find_session
-from lastro.flow.stopping import request_stop, wait_for_stop
+from lastro.flow.stopping import Stopped, request_stop, wait_for_stop
 from lastro.locale import _
 from lastro.paths import Home, home_root
+from lastro.view.words import run_status
 
 
 @click.command()
@@ -38,22 +41,37 @@ def stop(run_name: str | None, campaign_file: Path, why: str, as_json: bool) -> 
         tell(_("{run}: asked to save and end").format(run=run.name))
     ended = wait_for_stop(session, asked, clock)
     if as_json:
-        print_json(
-            {
-                "stopped": [
-                    {"run": run.id, "name": run.name, "status": run.status, "why": run.why} for run in ended
-                ]
-            }
+        print_json({"stopped": [_as_json(one) for one in ended]})
+    else:
+        for one in ended:
+            tell(_line(one))
+        if not asked:
+            tell(_("nothing runs"))
+    damaged = [one.run.name for one in ended if one.damage]
+    if damaged:
+        raise StorageError(
+            _("the last checkpoint of {names} cannot be read back").format(names=", ".join(damaged)),
+            hint=_("`lastro run` goes on from the one before it; check the disk"),
         )
-        return
-    for run in ended:
-        life = run.attempts[-1]
-        tell(
-            _("{run}: {status}, saved at step {step}").format(
-                run=run.name,
-                status=run.status,
-                step=life.committed_step if life.committed_step is not None else "-",
-            )
+
+
+def _as_json(one: Stopped) -> dict[str, Any]:
+    return {
+        "run": one.run.id,
+        "name": one.run.name,
+        "status": one.run.status,
+        "why": one.run.why,
+        "saved_step": one.saved,
+        "damage": list(one.damage),
+    }
+
+
+def _line(one: Stopped) -> str:
+    if one.saved is None:
+        return _("{run}: {status}, nothing was saved").format(
+            run=one.run.name, status=run_status(one.run.status)
         )
-    if not asked:
-        tell(_("nothing runs"))
+    state = "; ".join(one.damage) or _("saved and read back")
+    return _("{run}: {status} at step {step}, {state}").format(
+        run=one.run.name, status=run_status(one.run.status), step=one.saved, state=state
+    )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lastro import atomic, strictjson
+from lastro.checkpoint.store import verify
 from lastro.clock import Clock
 from lastro.errors import ProviderError
 from lastro.flow.logs import pick_run
@@ -17,6 +19,18 @@ _PATIENCE_SECONDS = 120.0
 _LOOK_SECONDS = 0.1
 
 
+@dataclass(frozen=True)
+class Stopped:
+    """A run that has ended on request. `saved`: step of its last checkpoint; None when it has none.
+
+    `damage`: what was wrong with that checkpoint when every byte of it was read again; empty when nothing.
+    """
+
+    run: RunView
+    saved: int | None
+    damage: tuple[str, ...]
+
+
 def request_stop(session: Session, name: str | None, why: str) -> list[RunView]:
     """Ask the living runs (or the one named) to save and end; return those that were asked."""
     view = session.view()
@@ -27,8 +41,8 @@ def request_stop(session: Session, name: str | None, why: str) -> list[RunView]:
     return alive
 
 
-def wait_for_stop(session: Session, asked: Sequence[RunView], clock: Clock) -> list[RunView]:
-    """Wait until each of these runs has ended; return them as they are then.
+def wait_for_stop(session: Session, asked: Sequence[RunView], clock: Clock) -> list[Stopped]:
+    """Wait until each of these runs has ended; return them with their last checkpoint read again.
 
     Raises:
         ProviderError: one still runs after its grace and two minutes more.
@@ -38,7 +52,7 @@ def wait_for_stop(session: Session, asked: Sequence[RunView], clock: Clock) -> l
         view = session.view()
         now = [view.run(run.id) for run in asked]
         if all(run.status != "running" for run in now):
-            return now
+            return [_stopped(session, run) for run in now]
         if clock.monotonic() > deadline:
             names = ", ".join(run.name for run in now if run.status == "running")
             raise ProviderError(
@@ -46,3 +60,11 @@ def wait_for_stop(session: Session, asked: Sequence[RunView], clock: Clock) -> l
                 hint=_("look at `lastro status`; the machine may be gone"),
             )
         clock.sleep(_LOOK_SECONDS)
+
+
+def _stopped(session: Session, run: RunView) -> Stopped:
+    life = run.attempts[-1]
+    folders = [saved.folder for attempt in run.attempts for saved in attempt.checkpoints]
+    if not folders or life.committed_step is None:
+        return Stopped(run, None, ())
+    return Stopped(run, life.committed_step, verify(session.on_disk.run(run.id).checkpoints / folders[-1]))

@@ -157,6 +157,8 @@ def attempt_view(events: Sequence[Event], lost: Mapping[tuple[str, int], Event])
 
 def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
     facts = event.facts
+    if event.type is EventType.ATTEMPT_LAUNCHED:
+        return replace(view, process=facts["job"])
     if event.type is EventType.ATTEMPT_RESUMED:
         return replace(view, resumed_step=facts["step"])
     if event.type is EventType.ATTEMPT_STEPPED:

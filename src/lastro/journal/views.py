@@ -32,7 +32,7 @@ class AttemptView:
     """One life of a run's process.
 
     `lost_steps`: done and not covered by a checkpoint when the attempt ended; None while it lives.
-    `end` is a value of rules.End.
+    `end` is a value of rules.End. `process`: identity of the job (boot_id, pid, start_ticks) on its machine.
     """
 
     run: str
@@ -50,6 +50,7 @@ class AttemptView:
     lost_steps: int | None = None
     checkpoints: tuple[CheckpointView, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
+    process: Mapping[str, Any] | None = None
 
     @property
     def alive(self) -> bool:

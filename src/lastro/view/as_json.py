@@ -102,6 +102,7 @@ def _attempt(life: AttemptView) -> dict[str, Any]:
         "number": life.number,
         "machine": life.machine,
         "node": life.node,
+        "process": dict(life.process) if life.process else None,
         "started_at": life.started_at,
         "ended_at": life.ended_at,
         "end": life.end,
@@ -224,6 +225,7 @@ def _now(row: NowRow) -> dict[str, Any]:
         "committed_step": row.committed_step,
         "steps_at_risk": row.at_risk,
         "silent_seconds": row.silent_seconds,
+        "pid": row.pid,
     }
 
 

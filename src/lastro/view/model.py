@@ -218,6 +218,7 @@ def _now(campaign: CampaignView, live: Mapping[str, Live]) -> tuple[NowRow, ...]
                 committed_step=life.committed_step,
                 at_risk=None if step is None else max(0, step - (life.committed_step or 0)),
                 silent_seconds=seen.silent_seconds,
+                pid=life.process["pid"] if life.process else None,
             )
         )
     return tuple(rows)

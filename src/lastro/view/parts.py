@@ -280,7 +280,7 @@ class Live:
 
 @dataclass(frozen=True, kw_only=True)
 class NowRow:
-    """An attempt that lives. `at_risk`: steps done that no committed checkpoint covers."""
+    """An attempt that lives. `at_risk`: steps done that no committed checkpoint covers. `pid`: of the job."""
 
     run: str
     name: str
@@ -292,6 +292,7 @@ class NowRow:
     committed_step: int | None
     at_risk: int | None
     silent_seconds: float | None
+    pid: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

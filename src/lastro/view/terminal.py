@@ -263,8 +263,11 @@ def _now(row: NowRow) -> RenderableType:
             row.at_risk,
         ).format(count=show.count(row.at_risk), step=show.count(row.committed_step))
     silent = row.silent_seconds
+    place = _("{number} on {machine}").format(number=row.attempt, machine=row.machine)
+    if row.pid is not None:
+        place += _(", process {pid}").format(pid=row.pid)
     pairs = [
-        (_("attempt"), _("{number} on {machine}").format(number=row.attempt, machine=row.machine)),
+        (_("attempt"), place),
         (_("since"), f"{show.moment(row.since)}, {show.seconds(row.running_seconds)}"),
         (_("at risk"), risk),
         (
