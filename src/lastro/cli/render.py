@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lastro import strictjson
 from lastro.errors import LastroError
 from lastro.locale import _
 
@@ -29,6 +28,8 @@ def fail(error: LastroError, *, as_json: bool) -> None:
 
 def print_json(value: Any) -> None:
     """Print one strict JSON object."""
+    from lastro import strictjson  # late, like rich: the help needs neither
+
     sys.stdout.write(strictjson.pretty(value))
     sys.stdout.flush()
 

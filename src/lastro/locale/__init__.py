@@ -12,7 +12,6 @@ from __future__ import annotations
 import gettext
 import os
 from functools import cache
-from pathlib import Path
 
 DOMAIN = "lastro"
 
@@ -32,7 +31,8 @@ def language() -> str:
 @cache
 def catalogue(language_name: str) -> gettext.NullTranslations:
     """Return the catalogue of one language; the ids themselves where there is none."""
-    return gettext.translation(DOMAIN, Path(__file__).parent, [language_name], fallback=True)
+    here = os.path.dirname(__file__)  # noqa: PTH120 - pathlib would be a twentieth of `lastro --help`
+    return gettext.translation(DOMAIN, here, [language_name], fallback=True)
 
 
 def _(message: str) -> str:
