@@ -32,8 +32,8 @@ def _break_at(monkeypatch: pytest.MonkeyPatch, call: int, error: BaseException) 
 
         return wrapped
 
-    for name in ("fsync", "rename", "link", "replace"):
-        monkeypatch.setattr(os, name, breaking(getattr(os, name)))
+    monkeypatch.setattr(os, "fsync", breaking(os.fsync))
+    monkeypatch.setattr(Path, "replace", breaking(Path.replace))
 
 
 @pytest.mark.parametrize("call", [1, 2, 3])

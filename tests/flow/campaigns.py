@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 DEADLINE_SECONDS = 90.0
 
@@ -100,14 +100,14 @@ class SmallCampaign:
             check=False,
         )
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str, stdout: IO[str] | int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
         """Start the command in a session of its own, as a terminal would."""
         return subprocess.Popen(
             [sys.executable, "-m", "lastro.cli", *arguments],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=stdout,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )

@@ -178,8 +178,21 @@ def test_changed_code_is_a_new_run_beside_the_old_one(campaign: SmallCampaign) -
     old = [run for run in result["runs"] if run["status"] == "superseded"]
     assert [run["name"] for run in old] == ["control"]
     assert len(old[0]["attempts"]) == 1
-    assert result["plan"]["revisions"][0]["why"].startswith("the code changed")
+    assert result["plan"]["revisions"][0]["why"] == "the code changed: job.py is different"
     assert result["decision"]["verdict"] == "adopt"
+
+
+def test_output_that_is_sent_to_a_file_beside_the_code_is_no_change_of_it(campaign: SmallCampaign) -> None:
+    with (campaign.folder / "out.txt").open("w") as out:
+        first = campaign.start("run", "--no-close", stdout=out)
+        code = first.wait(timeout=120)
+
+    result = campaign.json("run")
+
+    assert code == 0
+    assert "attempt 1" in (campaign.folder / "out.txt").read_text()
+    assert result["plan"]["revisions"] == []
+    assert [len(run["attempts"]) for run in result["runs"]] == [1, 1]
 
 
 def test_changed_rules_need_a_reason(campaign: SmallCampaign) -> None:

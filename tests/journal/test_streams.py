@@ -24,8 +24,8 @@ def _writer(path: Path) -> StreamWriter:
 
 def _three(path: Path) -> None:
     writer = _writer(path)
-    writer.append(EventType.RUN_OPENED, run="a", name="control")
-    writer.append(EventType.RUN_OPENED, run="b", name="shift")
+    writer.append(EventType.RUN_SUPERSEDED, run="a", name="control")
+    writer.append(EventType.RUN_SUPERSEDED, run="b", name="shift")
     writer.close()
 
 
@@ -37,8 +37,8 @@ def test_what_was_written_is_read_back_in_order(tmp_path: Path) -> None:
 
     assert [event.type for event in reading.events] == [
         EventType.STREAM_OPENED,
-        EventType.RUN_OPENED,
-        EventType.RUN_OPENED,
+        EventType.RUN_SUPERSEDED,
+        EventType.RUN_SUPERSEDED,
     ]
     assert [event.seq for event in reading.events] == [1, 2, 3]
     assert reading.events[2].facts["name"] == "shift"
@@ -49,7 +49,7 @@ def test_a_writer_goes_on_where_the_last_one_stopped(tmp_path: Path) -> None:
     path = tmp_path / "home-1.jsonl"
     _three(path)
 
-    _writer(path).append(EventType.RUN_OPENED, run="c", name="wide")
+    _writer(path).append(EventType.RUN_SUPERSEDED, run="c", name="wide")
 
     reading = read_stream(path)
     assert reading.damage is None
@@ -102,11 +102,11 @@ def test_a_torn_last_line_is_cut_and_told(tmp_path: Path) -> None:
         file.write(b'{"seq":4,"prev":"abc')
 
     writer = _writer(path)
-    writer.append(EventType.RUN_OPENED, run="c", name="wide")
+    writer.append(EventType.RUN_SUPERSEDED, run="c", name="wide")
 
     reading = read_stream(path)
     assert reading.damage is None
-    assert [event.type for event in reading.events[-2:]] == [EventType.STREAM_CUT, EventType.RUN_OPENED]
+    assert [event.type for event in reading.events[-2:]] == [EventType.STREAM_CUT, EventType.RUN_SUPERSEDED]
     assert reading.events[-2].facts["bytes"] == 20
 
 
@@ -126,7 +126,7 @@ def test_a_copy_grows_with_its_source(tmp_path: Path) -> None:
     source, copy = tmp_path / "disk" / "a-1.jsonl", tmp_path / "home" / "a-1.jsonl"
     writer = _writer(source)
     first = ingest(source, copy)
-    writer.append(EventType.RUN_OPENED, run="a", name="control")
+    writer.append(EventType.RUN_SUPERSEDED, run="a", name="control")
     second = ingest(source, copy)
 
     assert first is not None and first.head.seq == 1
@@ -143,7 +143,7 @@ def test_a_source_that_was_rewritten_is_refused_and_the_copy_kept(tmp_path: Path
     source.unlink()
     writer = _writer(source)
     for name in ("x", "y", "z", "w"):
-        writer.append(EventType.RUN_OPENED, run=name, name=name)
+        writer.append(EventType.RUN_SUPERSEDED, run=name, name=name)
 
     with pytest.raises(JournalDamaged, match="does not continue"):
         ingest(source, copy)
@@ -168,7 +168,7 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 writer = StreamWriter(Path(sys.argv[1]), SystemClock(), {"campaign": "c"})
 while True:
-    event = writer.append(EventType.RUN_OPENED, run="a", name="n" * 300)
+    event = writer.append(EventType.RUN_SUPERSEDED, run="a", name="n" * 300)
     os.write(1, b"%d\\n" % event.seq)
 """
 

@@ -152,7 +152,7 @@ def test_the_end_of_a_job_is_known_although_nobody_watched(tmp_path: Path) -> No
     os.kill(first.pid, signal.SIGKILL)
     first.wait(60)
     (tmp_path / "go").touch()
-    wait_for(lambda: folder.attempt(1).exit.exists())
+    wait_for(folder.attempt(1).exit.exists)
 
     start_supervisor(folder).wait(60)
 

@@ -11,6 +11,7 @@ import click
 
 from lastro import __version__
 from lastro.cli.commands import COMMANDS
+from lastro.cli.options import Translated
 from lastro.cli.render import fail
 from lastro.errors import LastroError
 from lastro.locale import _
@@ -19,7 +20,7 @@ from lastro.locale import _
 INTERRUPTED = 130
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Translated, click.Group):
     """Knows every command's name and first line; loads a command's module when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -58,9 +59,9 @@ def cli() -> None:
 
     \b
     Example:
-      lastro init                    write a campaign.yaml beside your script
-      lastro plan                    what it will cost and when it ends; rents nothing
-      lastro run                     run it to its report, whatever vanishes
+      lastro init       write a campaign.yaml beside your script
+      lastro plan       what it will cost and when it ends; rents nothing
+      lastro run        run it to its report, whatever vanishes
     """
 
 

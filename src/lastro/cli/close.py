@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_option
+from lastro.cli.options import as_json_option, campaign_option, command
 from lastro.cli.render import console, narrator, print_json
 from lastro.clock import SystemClock
 from lastro.flow.closing import close_session
@@ -16,7 +16,7 @@ from lastro.view.as_json import page_json
 from lastro.view.terminal import summary
 
 
-@click.command()
+@command()
 @campaign_option
 @as_json_option
 @click.pass_context

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from lastro import atomic
-from lastro.cli.options import as_json_option
+from lastro.cli.options import as_json_option, command
 from lastro.cli.render import print_json
 from lastro.errors import UsageError
 from lastro.locale import _
@@ -63,7 +63,7 @@ checkpoint: {{every: auto, keep: 2}}
 """
 
 
-@click.command()
+@command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path(), metavar="[FOLDER]")
 @as_json_option
 def init(folder: Path, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_option
+from lastro.cli.options import Translated, as_json_option, campaign_option
 from lastro.cli.render import print_json
 from lastro.clock import SystemClock
 from lastro.errors import JournalDamaged
@@ -21,7 +21,7 @@ def journal() -> None:
     """Check the record of a campaign."""
 
 
-@journal.command()
+@journal.command(cls=Translated)
 @click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @campaign_option
 @as_json_option

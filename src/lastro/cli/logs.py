@@ -7,17 +7,17 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import campaign_option
+from lastro.cli.options import campaign_option, command, option
 from lastro.clock import SystemClock
 from lastro.flow.logs import follow_log, pick_run, read_log
 from lastro.flow.session import find_session
 from lastro.paths import Home, home_root
 
 
-@click.command()
+@command()
 @click.argument("run_name", required=False, metavar="[RUN]")
 @campaign_option
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is printed until the run has ended.")
+@option("-f", "--follow", is_flag=True, help="Go on with what is printed until the run has ended.")
 def logs(run_name: str | None, campaign_file: Path, follow: bool) -> None:
     """Show what a run has printed, over all its attempts.
 

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
+
+from lastro.locale import _
+
+
+class Translated(click.Command):
+    """A command whose help is looked up in the catalogue when it is shown; its docstring is the id."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        untranslated, self.help = self.help, _(self.help) if self.help else self.help
+        super().format_help_text(ctx, formatter)
+        self.help = untranslated
+
+
+class Option(click.Option):
+    """An option whose help is looked up in the catalogue when it is shown."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        untranslated, self.help = self.help, _(self.help) if self.help else self.help
+        record = super().get_help_record(ctx)
+        self.help = untranslated
+        return record
+
+
+def command() -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of a function."""
+    return click.command(cls=Translated)
+
+
+def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
+    """Give a command an option."""
+    return click.option(*names, cls=Option, **settings)
+
 
 DEFAULT_FILE = Path("campaign.yaml")
 
 campaign_argument = click.argument(
     "campaign_file", type=click.Path(path_type=Path), default=DEFAULT_FILE, metavar="[CAMPAIGN]"
 )
-campaign_option = click.option(
+campaign_option = option(
     "--campaign",
     "campaign_file",
     type=click.Path(path_type=Path),
@@ -19,9 +53,9 @@ campaign_option = click.option(
     show_default=True,
     help="The campaign file; without one here, the campaign that was used last.",
 )
-disk_option = click.option(
+disk_option = option(
     "--disk",
     type=click.Path(path_type=Path, file_okay=False),
     help="The persistent disk. Wins over the campaign file.",
 )
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+as_json_option = option("--json", "as_json", is_flag=True, help="Print one JSON object.")

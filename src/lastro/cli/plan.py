@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_argument, disk_option
+from lastro.cli.options import as_json_option, campaign_argument, command, disk_option, option
 from lastro.cli.render import console, print_json
 from lastro.clock import SystemClock
 from lastro.errors import PlanError
@@ -15,12 +15,12 @@ from lastro.paths import Home, home_root
 from lastro.plan.build import Plan, is_possible, require_possible
 
 
-@click.command()
+@command()
 @campaign_argument
-@click.option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
+@option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
 @disk_option
-@click.option("--freeze", is_flag=True, help="Keep this plan, with its digest, as the one that is run.")
-@click.option("--revise", metavar="WHY", help="With --freeze: why it differs from the frozen plan.")
+@option("--freeze", is_flag=True, help="Keep this plan, with its digest, as the one that is run.")
+@option("--revise", metavar="WHY", help="With --freeze: why it differs from the frozen plan.")
 @as_json_option
 @click.pass_context
 def plan(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_argument, disk_option
+from lastro.cli.options import as_json_option, campaign_argument, command, disk_option
 from lastro.cli.render import console, print_json
 from lastro.errors import PreflightFailed
 from lastro.flow.freeze import DEFAULT_DISK
@@ -19,7 +19,7 @@ from lastro.units import show_bytes
 _TONE = {"pass": "green", "warn": "yellow", "fail": "bold red", "no_answer": "dim"}
 
 
-@click.command()
+@command()
 @campaign_argument
 @disk_option
 @as_json_option

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_argument, disk_option
+from lastro.cli.options import as_json_option, campaign_argument, command, disk_option, option
 from lastro.cli.render import console, narrator, print_json
 from lastro.clock import SystemClock
 from lastro.flow.campaign import Outcome, Wish, run_campaign
@@ -17,20 +17,18 @@ from lastro.view.as_json import page_json
 from lastro.view.terminal import status, summary
 
 
-@click.command()
+@command()
 @campaign_argument
-@click.option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
-@click.option("--only", metavar="RUN", help="Carry out this run alone; nothing is closed.")
+@option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
+@option("--only", metavar="RUN", help="Carry out this run alone; nothing is closed.")
 @disk_option
-@click.option(
+@option(
     "--faults",
     type=click.Path(path_type=Path),
     help="A script of faults to rehearse with; only machines of the local provider can be lost.",
 )
-@click.option(
-    "--close/--no-close", default=True, help="Whether to end with reloading, conclusion and report."
-)
-@click.option("--revise", metavar="WHY", help="Why the campaign file differs from the frozen plan.")
+@option("--close/--no-close", default=True, help="Whether to end with reloading, conclusion and report.")
+@option("--revise", metavar="WHY", help="Why the campaign file differs from the frozen plan.")
 @as_json_option
 @click.pass_context
 def run(ctx: click.Context, /, as_json: bool, **wish: Any) -> None:

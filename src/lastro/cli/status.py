@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import click
-
-from lastro.cli.options import as_json_option, campaign_option
+from lastro.cli.options import as_json_option, campaign_option, command
 from lastro.cli.render import console, print_json
 from lastro.clock import SystemClock
 from lastro.flow.live import live_of
@@ -18,7 +16,7 @@ from lastro.view.gather import page_from
 from lastro.view.terminal import status as status_view
 
 
-@click.command()
+@command()
 @campaign_option
 @as_json_option
 def status(campaign_file: Path, as_json: bool) -> None:

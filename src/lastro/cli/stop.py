@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_option
+from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import narrator, print_json
 from lastro.clock import SystemClock
 from lastro.errors import StorageError
@@ -18,10 +18,10 @@ from lastro.paths import Home, home_root
 from lastro.view.words import run_status
 
 
-@click.command()
+@command()
 @click.argument("run_name", required=False, metavar="[RUN]")
 @campaign_option
-@click.option("--why", default="stopped by hand", show_default=True, help="Goes into the journal.")
+@option("--why", default="stopped by hand", show_default=True, help="Goes into the journal.")
 @as_json_option
 def stop(run_name: str | None, campaign_file: Path, why: str, as_json: bool) -> None:
     """Save and end what runs, so that `lastro run` can go on.

@@ -78,6 +78,8 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
     require_possible(draft.plan)
     if draft.loaded.disk_path is None and wish.disk is None:
         tell(_("disk: {path} (persistence unknown)").format(path=draft.disk))
+    if draft.warning:
+        tell(draft.warning)
     journey = _Journey(
         wish=wish,
         draft=draft,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from typing import Any
 from lastro import atomic, strictjson
 from lastro.clock import Clock
 from lastro.disk.facts import open_disk
-from lastro.errors import CampaignInvalid, UsageError
+from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.orders import corpus_on_disk
 from lastro.flow.session import Facts, Session, session_key
 from lastro.journal.events import EventType
@@ -23,7 +26,15 @@ from lastro.plan.build import Plan, make_plan
 from lastro.rules import Corpus
 from lastro.spec.load import LoadedCampaign, load_campaign, load_offers
 from lastro.storage.digest import digest_of
-from lastro.storage.snapshot import code_digest, code_files, git_identity, write_archive
+from lastro.storage.snapshot import (
+    archive_sums,
+    code_digest,
+    code_files,
+    code_sums,
+    git_identity,
+    size_warning,
+    write_archive,
+)
 
 #: The disk of a campaign that names none, beside its file.
 DEFAULT_DISK = "lastro-disk"
@@ -47,6 +58,11 @@ class Draft:
     @property
     def folder(self) -> Path:
         return self.loaded.folder
+
+    @property
+    def warning(self) -> str | None:
+        """What is odd about the code; None when nothing is."""
+        return size_warning(self.folder, self.files)
 
 
 def draw_up(
@@ -72,7 +88,8 @@ def draw_up(
     loaded = load_campaign(campaign_file)
     spec = loaded.spec if on is None else loaded.spec.model_copy(update={"provider": on})
     root = disk.absolute() if disk else loaded.disk_path or loaded.folder / DEFAULT_DISK
-    excludes = loaded.left_out(root, faults)
+    before = Disk(root).campaign(spec.campaign).plan
+    excludes = tuple(sorted({*loaded.left_out(root, faults, *_own_output()), *_left_out_before(before)}))
     files = tuple(code_files(loaded.folder, excludes))
     git = git_identity(loaded.folder)
     plan = make_plan(
@@ -86,6 +103,22 @@ def draw_up(
         disk=str(root),
     )
     return Draft(loaded, plan, files, root)
+
+
+def _left_out_before(plan: Path) -> Sequence[str]:
+    """Return what the frozen plan left out of the code: what was no code once does not become code."""
+    try:
+        return tuple(strictjson.read(plan)["code_excludes"])
+    except (FileNotFoundError, StorageError, KeyError, TypeError):
+        return ()
+
+
+def _own_output() -> Iterator[Path]:
+    """Give the files that this command's own output goes to: `lastro run > out.txt` is no change of code."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                yield Path(f"/proc/self/fd/{descriptor}").readlink()
 
 
 def _corpus(loaded: LoadedCampaign) -> Corpus | None:
@@ -130,15 +163,17 @@ class Changes:
     def none(self) -> bool:
         return not (self.rules or self.place or self.code)
 
-    def why(self, frozen: Mapping[str, Any], fresh: Mapping[str, Any]) -> str:
-        """Return the sentence for a revision that needs no reason of the user."""
+    def why(self, files: Sequence[str]) -> str:
+        """Return the sentence for a revision that needs no reason of the user.
+
+        Args:
+            files: what is different in the code, in words.
+        """
         parts = []
-        if self.code:
-            parts.append(
-                _("the code changed ({old} -> {new})").format(
-                    old=frozen["code_digest"][:12], new=fresh["code_digest"][:12]
-                )
-            )
+        if files:
+            parts.append(_("the code changed: {files}").format(files=", ".join(files)))
+        elif self.code:
+            parts.append(_("more is left out of the code"))
         if self.place:
             parts.append(_("the place changed: {keys}").format(keys=", ".join(self.place)))
         return "; ".join(parts)
@@ -188,12 +223,36 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
             ),
             hint=_("put it back, or say why it changes: --revise WHY (both plans stay in the journal)"),
         )
-    why = revise or changes.why(view.plan, fresh)
+    why = revise or changes.why(_changed_files(draft, session, view.plan))
     _put_on_disk(draft, session)
     writer.append(EventType.PLAN_REVISED, digest=draft.plan.digest(), plan=fresh, why=why)
     _supersede(view, draft.plan, writer, why)
     _publish(draft, session)
     return draft.plan
+
+
+#: More names than this say less.
+_NAMES_SHOWN = 5
+
+
+def _changed_files(draft: Draft, session: Session, frozen: Mapping[str, Any]) -> list[str]:
+    """Name the files in which the code differs from the frozen one, as far as its archive is still there."""
+    if frozen["code_digest"] == draft.plan.code_digest:
+        return []
+    archive = session.on_disk.run(frozen["runs"][0]["id"]).code(frozen["code_digest"])
+    try:
+        old = archive_sums(archive)
+    except (FileNotFoundError, StorageError):
+        return [f"{frozen['code_digest'][:12]} -> {draft.plan.code_digest[:12]}"]
+    new = code_sums(draft.folder, draft.files)
+    words = [_("{name} is new").format(name=name) for name in sorted(new.keys() - old.keys())]
+    words += [_("{name} is gone").format(name=name) for name in sorted(old.keys() - new.keys())]
+    words += [
+        _("{name} is different").format(name=name)
+        for name in sorted(new.keys() & old.keys())
+        if new[name] != old[name]
+    ]
+    return [*words[:_NAMES_SHOWN], *(["..."] if len(words) > _NAMES_SHOWN else [])]
 
 
 def _supersede(view: CampaignView, plan: Plan, writer: StreamWriter, why: str) -> None:
@@ -212,9 +271,10 @@ def _put_on_disk(draft: Draft, session: Session) -> None:
         if not archive.exists():
             written = write_archive(draft.folder, draft.files, archive)
             if written != draft.plan.code_digest:
-                archive.unlink()
+                atomic.remove_tree(session.on_disk.run(run.id).root)
                 raise UsageError(
-                    _("the code changed while it was being read"), hint=_("save your files and try again")
+                    _("the code changed while it was being read"),
+                    hint=_("save your files, send output to a file elsewhere, and try again"),
                 )
     corpus = draft.plan.corpus
     if corpus is not None:

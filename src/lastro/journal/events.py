@@ -20,7 +20,6 @@ class EventType(str, Enum):
     # home's stream
     PLAN_FROZEN = "plan.frozen"  # digest, plan
     PLAN_REVISED = "plan.revised"  # digest, plan, why
-    RUN_OPENED = "run.opened"  # run, name, code (identity of the code, recorded)
     RUN_SUPERSEDED = "run.superseded"  # run, by, why
     MACHINE_INTENDED = "machine.intended"  # tag, provider, lease, why
     MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at

@@ -12,6 +12,7 @@ from typing import Any
 from lastro import __version__, atomic, strictjson
 from lastro.clock import Clock, iso
 from lastro.journal.events import EventType
+from lastro.journal.signals import Heartbeat
 from lastro.journal.streams import StreamWriter, read_stream
 from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_attempt
 from lastro.procs.identity import ProcessId
@@ -55,6 +56,7 @@ class RunningAttempt:
         self._started = time.monotonic()
         self._watch = Watch(folder, order, stream, self._started)
         self._leaving = _Leaving()
+        self._beat = Heartbeat(folder.run.supervisor_beat)
 
     # --- beginning ------------------------------------------------------------------------------------
 
@@ -150,6 +152,7 @@ class RunningAttempt:
         while self._job is not None and ended is None:
             ended = self._job.wait(LOOK_SECONDS)
             self._watch.look()
+            self._beat.beat(self.folder.number)
             if ended is None:
                 self._heed()
         end_tree(self._marker)
@@ -197,7 +200,7 @@ class RunningAttempt:
             self._ask_to_leave(self._order.grace_seconds)
         if leaving.deadline is not None and time.monotonic() > leaving.deadline and not leaving.grace_over:
             leaving.grace_over = True
-            end_tree(self._marker)
+            end_tree(self._marker, spare=[self._job.shim] if self._job else [])
 
     def _request(self) -> str | None:
         try:

@@ -11,6 +11,7 @@ import os
 import stat
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -223,6 +224,22 @@ def code_digest(folder: Path, files: Iterable[str]) -> str:
         StorageError: a file vanished or cannot be read.
     """
     return digest_of_sums((name, _sum_of(folder, name)) for name in files)
+
+
+def code_sums(folder: Path, files: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of each file of the code. Raises StorageError."""
+    return {name: _sum_of(folder, name) for name in files}
+
+
+def archive_sums(archive: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file in an archive of code.
+
+    Raises:
+        StorageError: the archive is damaged.
+        FileNotFoundError: it is not there.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        return code_sums(Path(folder), unpack(archive, Path(folder)))
 
 
 def code_bytes(folder: Path, files: Iterable[str]) -> int:
