@@ -121,9 +121,7 @@ def test_restarts_go_on_while_verified_progress_grows() -> None:
 def test_two_starts_without_progress_end_the_run() -> None:
     assert _verdict(_life(1, End.KILLED, None, 10), _life(2, End.KILLED, 10, 10)) is Verdict.RESTART
     assert (
-        _verdict(
-            _life(1, End.KILLED, None, 10), _life(2, End.KILLED, 10, 10), _life(3, End.CRASHED, 10, 10)
-        )
+        _verdict(_life(1, End.KILLED, None, 10), _life(2, End.KILLED, 10, 10), _life(3, End.CRASHED, 10, 10))
         is Verdict.FAILED
     )
 
