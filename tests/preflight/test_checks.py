@@ -118,6 +118,14 @@ def test_a_disk_that_cannot_be_written_fails_by_name() -> None:
     assert finding.level is Level.FAIL and "/proc" in finding.value
 
 
+def test_a_file_in_the_way_of_the_disk_fails_by_name(tmp_path: Path) -> None:
+    (tmp_path / "disk").touch()
+
+    finding = only(disk_write.check(replace(subject(tmp_path), disk=tmp_path / "disk" / "deeper")))
+
+    assert (finding.level, str(tmp_path / "disk") in finding.value) == (Level.FAIL, True)
+
+
 def test_a_program_that_is_not_there_fails(tmp_path: Path) -> None:
     here = subject(tmp_path)
     gone = replace(here, command=("no-such-program-here", "x"))

@@ -12,8 +12,8 @@ import click
 from lastro import __version__
 from lastro.cli.commands import COMMANDS
 from lastro.cli.options import Translated
-from lastro.cli.render import fail
-from lastro.errors import LastroError
+from lastro.cli.render import fail, print_json
+from lastro.errors import LastroError, StorageError, UsageError
 from lastro.locale import _
 
 #: What a shell reports for a program ended by Ctrl-C.
@@ -68,21 +68,33 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code of `lastro.errors.EXIT_CODES`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
+    _open_closed_output()
     try:
         code = cli.main(args=given, prog_name="lastro", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except LastroError as error:
-        fail(error, as_json="--json" in given)
+        fail(error, as_json=as_json)
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        if as_json:
+            fail(UsageError(error.format_message(), hint=_("see `lastro --help`")), as_json=True)
+        else:
+            error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
+        if as_json:
+            told = {"kind": "Interrupted", "message": _("interrupted"), "next": _("type it again to go on")}
+            print_json({"error": told, "exit_code": INTERRUPTED})
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has gone (`lastro logs | head`): not an error, and nothing more to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        # The system refused: no room, no permission. Where that has a better next step, it was told before.
+        _tell_refusal(error, as_json=as_json)
+        sys.exit(StorageError.exit_code)
     except Exception:  # noqa: BLE001 - the last place where an error can be told with its next step
         import traceback
 
@@ -92,6 +104,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 _("lastro itself failed; this is a bug"),
                 hint=_("what runs goes on; `lastro status` shows it. Report the lines above"),
             ),
-            as_json="--json" in given,
+            as_json=as_json,
         )
         sys.exit(LastroError.exit_code)
+
+
+def _open_closed_output() -> None:
+    """Give a program that was started with closed output (`>&-`) somewhere to write to."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - open as long as the program
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+
+
+def _tell_refusal(error: OSError, *, as_json: bool) -> None:
+    what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+    told = StorageError(
+        _("the system refused: {what}").format(what=what),
+        hint=_("check permissions and room there, then type the same command again; what runs goes on"),
+    )
+    try:
+        fail(told, as_json=as_json)
+        sys.stdout.flush()
+    except OSError:  # it is standard output that cannot be written
+        fail(told, as_json=False)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -25,7 +25,8 @@ def journal() -> None:
 @click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @campaign_option
 @as_json_option
-def verify(folder: Path | None, campaign_file: Path, as_json: bool) -> None:
+@click.pass_context
+def verify(ctx: click.Context, folder: Path | None, campaign_file: Path, as_json: bool) -> None:
     """Read every stream and check its chain; a changed, removed or inserted line is found.
 
     FOLDER is a journal folder of anywhere; without it, home's copies and those on the disk.
@@ -41,16 +42,16 @@ def verify(folder: Path | None, campaign_file: Path, as_json: bool) -> None:
         checked = verify_session(find_session(Home(home_root()), SystemClock(), campaign_file))
     damaged = [stream for stream in checked if stream.why is not None]
     if as_json:
-        print_json({"streams": [vars(stream) for stream in checked], "damaged": len(damaged)})
-    else:
-        for stream in checked:
-            state = stream.why or ngettext("{count} event", "{count} events", stream.events).format(
-                count=stream.events
-            )
-            click.echo(f"{'ok ' if stream.why is None else 'BAD'} {stream.path}: {state}")
+        code = JournalDamaged.exit_code if damaged else 0
+        streams = [vars(stream) for stream in checked]
+        print_json({"streams": streams, "damaged": len(damaged), "exit_code": code})
+        ctx.exit(code)
+    for stream in checked:
+        state = stream.why or ngettext("{count} event", "{count} events", stream.events).format(
+            count=stream.events
+        )
+        click.echo(f"{'ok ' if stream.why is None else 'BAD'} {stream.path}: {state}")
     if damaged:
-        if as_json:
-            raise SystemExit(JournalDamaged.exit_code)
         raise JournalDamaged(
             ngettext("{count} stream is damaged", "{count} streams are damaged", len(damaged)).format(
                 count=len(damaged)

@@ -33,6 +33,6 @@ def status(campaign_file: Path, as_json: bool) -> None:
     view = session.view()
     page = page_from(session.on_disk, view, live=live_of(session, view, time.monotonic()), curves=as_json)
     if as_json:
-        print_json(page_json(page))
+        print_json({**page_json(page), "exit_code": 0})
     else:
         console().print(status_view(page))

@@ -23,7 +23,8 @@ from lastro.view.words import run_status
 @campaign_option
 @option("--why", default="stopped by hand", show_default=True, help="Goes into the journal.")
 @as_json_option
-def stop(run_name: str | None, campaign_file: Path, why: str, as_json: bool) -> None:
+@click.pass_context
+def stop(ctx: click.Context, run_name: str | None, campaign_file: Path, why: str, as_json: bool) -> None:
     """Save and end what runs, so that `lastro run` can go on.
 
     Each run saves at its next safe point; after its grace it is ended without. Without RUN: all that run.
@@ -40,14 +41,15 @@ def stop(run_name: str | None, campaign_file: Path, why: str, as_json: bool) -> 
     for run in asked:
         tell(_("{run}: asked to save and end").format(run=run.name))
     ended = wait_for_stop(session, asked, clock)
-    if as_json:
-        print_json({"stopped": [_as_json(one) for one in ended]})
-    else:
-        for one in ended:
-            tell(_line(one))
-        if not asked:
-            tell(_("nothing runs"))
     damaged = [one.run.name for one in ended if one.damage]
+    code = StorageError.exit_code if damaged else 0
+    if as_json:
+        print_json({"stopped": [_as_json(one) for one in ended], "exit_code": code})
+        ctx.exit(code)
+    for one in ended:
+        tell(_line(one))
+    if not asked:
+        tell(_("nothing runs"))
     if damaged:
         raise StorageError(
             _("the last checkpoint of {names} cannot be read back").format(names=", ".join(damaged)),

@@ -109,7 +109,7 @@ def _left_out_before(plan: Path) -> Sequence[str]:
     """Return what the frozen plan left out of the code: what was no code once does not become code."""
     try:
         return tuple(strictjson.read(plan)["code_excludes"])
-    except (FileNotFoundError, StorageError, KeyError, TypeError):
+    except (OSError, StorageError, KeyError, TypeError):
         return ()
 
 

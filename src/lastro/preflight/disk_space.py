@@ -16,8 +16,8 @@ ASSUMED_BYTES = 10**9
 
 
 def existing(path: Path) -> Path:
-    """Return the nearest folder that is there already."""
-    return next(folder for folder in (path, *path.parents) if folder.is_dir())
+    """Return the nearest part of a path that is there already; a file is in the way of a disk."""
+    return next(place for place in (path, *path.parents) if place.exists())
 
 
 def check(subject: Subject) -> Iterator[Finding]:
