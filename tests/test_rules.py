@@ -15,6 +15,7 @@ from lastro.rules import (
     Corpus,
     End,
     Ended,
+    Leave,
     Life,
     Order,
     RestartPolicy,
@@ -31,6 +32,8 @@ from lastro.rules import (
 NON_FINITE = StopRule(kind=StopKind.NON_FINITE, metric="loss")
 FLOOR = StopRule(kind=StopKind.FLOOR, metric="accuracy", below=0.5, after_steps=200)
 TRUNCATED = StopRule(kind=StopKind.TRUNCATED_INPUT)
+ASKED = Leave(end=End.ASKED, why="asked", seconds=30.0)
+NOTICED = Leave(end=End.NOTICE, why="noticed", seconds=5.0)
 CORPUS = Corpus(path="data/digits.npz", digest="ab" * 32, rows=1797)
 
 
@@ -82,13 +85,13 @@ def test_a_saved_run_never_goes_on_from_nothing() -> None:
     ("ended", "end"),
     [
         (Ended(exit_code=0, signal=None, step=9), End.DONE),
-        (Ended(exit_code=0, signal=None, step=9, asked=True, noticed=True), End.DONE),
-        (Ended(exit_code=85, signal=None, step=9, noticed=True), End.NOTICE),
-        (Ended(exit_code=85, signal=None, step=9, asked=True), End.ASKED),
+        (Ended(exit_code=0, signal=None, step=9, leave=ASKED), End.DONE),
+        (Ended(exit_code=85, signal=None, step=9, leave=NOTICED), End.NOTICE),
+        (Ended(exit_code=85, signal=None, step=9, leave=ASKED), End.ASKED),
         (Ended(exit_code=85, signal=None, step=9), End.SAVED),
         (Ended(exit_code=None, signal=9, step=9), End.KILLED),
         (Ended(exit_code=None, signal=None, step=9), End.KILLED),
-        (Ended(exit_code=None, signal=9, step=9, noticed=True, grace_over=True), End.NOTICE),
+        (Ended(exit_code=None, signal=9, step=9, leave=NOTICED, grace_over=True), End.NOTICE),
         (Ended(exit_code=1, signal=None, step=9, failure="ValueError: x"), End.CRASHED),
         (Ended(exit_code=12, signal=None, step=9), End.FENCED),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,30 +17,13 @@ from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_att
 from lastro.procs.identity import ProcessId
 from lastro.procs.job import Exit, JobProcess, launch, take_over
 from lastro.procs.killtree import end_tree
-from lastro.rules import Attempt, Cause, Ended, Life, Order, cause_of
-from lastro.run.notice import read_notice
+from lastro.rules import Attempt, Cause, Ended, Leave, Life, Order, cause_of
+from lastro.run.attention import Seen, watchers
 from lastro.run.seat import Claim, Seat
 from lastro.run.watch import Watch
 
 #: Seconds between two looks at a running job; its exit is seen at once.
 LOOK_SECONDS = 0.2
-#: Part of a notice that is kept to end what the save has left alive.
-RESERVE_SECONDS = 0.3
-
-
-@dataclass
-class _Leaving:
-    """Why the job was asked to leave, and until when (monotonic seconds) it may take."""
-
-    noticed: bool = False
-    asked: bool = False
-    fenced: bool = False
-    deadline: float | None = None
-    grace_over: bool = False
-
-    def until(self, seconds: float) -> None:
-        moment = time.monotonic() + seconds
-        self.deadline = moment if self.deadline is None else min(self.deadline, moment)
 
 
 class RunningAttempt:
@@ -55,7 +37,10 @@ class RunningAttempt:
         self._job: JobProcess | None = None
         self._started = time.monotonic()
         self._watch = Watch(folder, order, stream, self._started)
-        self._leaving = _Leaving()
+        self._watchers = watchers(folder, order, seat, stream)
+        self._leave: Leave | None = None
+        self._deadline: float | None = None
+        self._grace_over = False
         self._beat = Heartbeat(folder.run.supervisor_beat)
 
     # --- beginning ------------------------------------------------------------------------------------
@@ -154,7 +139,7 @@ class RunningAttempt:
             self._watch.look()
             self._beat.beat(self.folder.number)
             if ended is None:
-                self._heed()
+                self._heed(self._job)
         end_tree(self._marker)
         self._watch.look()
         cause = self._cause(ended)
@@ -181,55 +166,46 @@ class RunningAttempt:
         committed = self._watch.committed_step
         return committed if committed is not None else self._before
 
-    def _heed(self) -> None:
-        """Act on a notice, a request, a stop rule, a lost seat; end the job when its grace is over."""
-        leaving = self._leaving
-        if not self._seat.is_mine():
-            leaving.fenced = True
-            end_tree(self._marker)
-            return
-        if not leaving.noticed and (seconds := read_notice()) is not None:
-            leaving.noticed = True
-            self.stream.append(EventType.NOTICE_RECEIVED, seconds=seconds, source="machine")
-            self._ask_to_leave(max(0.0, seconds - RESERVE_SECONDS))
-        if not leaving.asked and (request := self._request()) is not None:
-            leaving.asked = True
-            self.stream.append(EventType.ATTEMPT_ASKED, why=request)
-            self._ask_to_leave(self._order.grace_seconds)
-        if self._watch.stop is not None and leaving.deadline is None:
-            self._ask_to_leave(self._order.grace_seconds)
-        if leaving.deadline is not None and time.monotonic() > leaving.deadline and not leaving.grace_over:
-            leaving.grace_over = True
-            end_tree(self._marker, spare=[self._job.shim] if self._job else [])
+    def _heed(self, job: JobProcess) -> None:
+        """Act on a reason to leave, or on a stop rule; end the job when its grace is over."""
+        now = time.monotonic()
+        seen = Seen(
+            now=now,
+            started=self._started,
+            step=self._watch.step,
+            committed_step=self._committed,
+            job=job.job.pid,
+        )
+        for watcher in self._watchers:
+            reason = watcher.look(seen)
+            if reason is not None:
+                self._leave = self._leave or reason
+                self._ask_to_leave(job, now, reason.seconds)
+        if self._watch.stop is not None and self._deadline is None:
+            self._ask_to_leave(job, now, self._order.grace_seconds)
+        if self._deadline is not None and now >= self._deadline and not self._grace_over:
+            self._grace_over = True
+            end_tree(self._marker, spare=[job.shim])
 
-    def _request(self) -> str | None:
-        try:
-            return str(strictjson.read(self.folder.run.stop_request)["why"])
-        except FileNotFoundError:
-            return None
-
-    def _ask_to_leave(self, seconds: float) -> None:
+    def _ask_to_leave(self, job: JobProcess, now: float, seconds: float) -> None:
         """TERM to the job itself, never to its children: the save needs its workers."""
-        self._leaving.until(seconds)
-        if self._job is not None:
-            self._job.terminate()
+        self._deadline = min(now + seconds, self._deadline if self._deadline is not None else now + seconds)
+        if seconds > 0:
+            job.terminate()
 
     # --- ending ---------------------------------------------------------------------------------------
 
     def _cause(self, ended: Exit | None) -> Cause:
-        leaving, watch = self._leaving, self._watch
-        if leaving.fenced:
-            return cause_of(Ended(exit_code=12, signal=None, step=watch.step))
+        at_once = self._leave is not None and self._leave.seconds == 0
         return cause_of(
             Ended(
                 exit_code=ended.code if ended else None,
                 signal=ended.signal if ended else None,
-                step=watch.step,
-                noticed=leaving.noticed,
-                asked=leaving.asked,
-                stop=watch.stop,
-                failure=watch.failure,
-                grace_over=leaving.grace_over,
+                step=self._watch.step,
+                leave=self._leave,
+                stop=self._watch.stop,
+                failure=self._watch.failure,
+                grace_over=self._grace_over and not at_once,
             )
         )
 

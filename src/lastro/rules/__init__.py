@@ -1,0 +1,35 @@
+"""What is decided about a run while it lives: stop, restart, leave, as pure functions of frozen values.
+
+Standard library only: the job, the supervisor and the closing all call these, on machines where nothing
+else is installed. Each decision comes with its reason.
+"""
+
+from lastro.rules.corpus import Corpus
+from lastro.rules.ending import Cause, End, Ended, Leave, cause_of
+from lastro.rules.order import Attempt, CheckpointPolicy, CodeIdentity, Order, RestartPolicy
+from lastro.rules.restart import Life, Next, Verdict, after_attempt
+from lastro.rules.stop import Stop, StopKind, StopRule, judge_input, judge_resume, judge_values
+
+__all__ = [
+    "Attempt",
+    "Cause",
+    "CheckpointPolicy",
+    "CodeIdentity",
+    "Corpus",
+    "End",
+    "Ended",
+    "Leave",
+    "Life",
+    "Next",
+    "Order",
+    "RestartPolicy",
+    "Stop",
+    "StopKind",
+    "StopRule",
+    "Verdict",
+    "after_attempt",
+    "cause_of",
+    "judge_input",
+    "judge_resume",
+    "judge_values",
+]

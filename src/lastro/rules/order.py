@@ -1,0 +1,116 @@
+"""What a supervisor is told (`order.json`), and what one life of a job is told (`attempt.json`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from lastro.rules.corpus import Corpus
+from lastro.rules.stop import StopKind, StopRule
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointPolicy:
+    """When to save. With neither steps nor seconds the job derives the interval from measured costs."""
+
+    every_steps: int | None = None
+    every_seconds: float | None = None
+    max_loss_seconds: float | None = None
+    keep: int = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestartPolicy:
+    """How many starts in a row may end without verified progress before a run is given up."""
+
+    starts_without_progress: int = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeIdentity:
+    """The code of a run: its digest, and how a machine comes by it.
+
+    With `unpack` the archive is unpacked into an empty workdir and `links` (relative path -> absolute
+    path on the disk) are put beside it. Without, the code lies in the workdir already (provider `here`)
+    and its digest is checked again before each attempt, `excludes` left out.
+    """
+
+    digest: str
+    unpack: bool
+    excludes: tuple[str, ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What home asks a supervisor to carry out: one run, for as many attempts as the rules allow.
+
+    Paths are absolute and belong to the machine that carries out the order.
+    """
+
+    campaign: str
+    run: str
+    name: str
+    command: tuple[str, ...]
+    config: Mapping[str, Any]
+    seed: int
+    resume: str
+    workdir: str
+    campaign_folder: str
+    machine: str
+    node: str
+    home_stream: str
+    home_head: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop: tuple[StopRule, ...] = ()
+    checkpoint: CheckpointPolicy = field(default_factory=CheckpointPolicy)
+    restart: RestartPolicy = field(default_factory=RestartPolicy)
+    corpus: Corpus | None = None
+    outputs: tuple[str, ...] = ()
+    grace_seconds: float = 30.0
+    leave_out: tuple[str, ...] = ()
+    code: CodeIdentity | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Order:
+        """Read what `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        fields = dict(value)
+        fields["command"] = tuple(fields["command"])
+        fields["outputs"] = tuple(fields.get("outputs", ()))
+        fields["leave_out"] = tuple(fields.get("leave_out", ()))
+        fields["stop"] = tuple(
+            StopRule(**{**rule, "kind": StopKind(rule["kind"])}) for rule in fields.get("stop", ())
+        )
+        fields["checkpoint"] = CheckpointPolicy(**fields.get("checkpoint", {}))
+        fields["restart"] = RestartPolicy(**fields.get("restart", {}))
+        fields["corpus"] = Corpus(**fields["corpus"]) if fields.get("corpus") else None
+        if fields.get("code"):
+            code = fields["code"]
+            fields["code"] = CodeIdentity(**{**code, "excludes": tuple(code.get("excludes", ()))})
+        return cls(**fields)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """`attempt.json`: an order with the number and the token of one claimed life of the process.
+
+    `committed_step` is the highest step that any earlier attempt has committed; None when none has.
+    """
+
+    number: int
+    token: str
+    order: Order
+    claimed_at: str
+    committed_step: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Attempt:
+        """Read what `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        return cls(**{**value, "order": Order.from_json(value["order"])})

@@ -1,0 +1,92 @@
+"""What becomes of a run after an attempt: restart by verified progress, or an end with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from lastro.locale import _
+from lastro.rules.ending import Cause, End
+from lastro.rules.order import RestartPolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Life:
+    """One attempt as the restart policy sees it: verified step before, verified step after, and its end."""
+
+    number: int
+    cause: Cause
+    progress_before: int | None
+    progress_after: int | None
+
+    @property
+    def progressed(self) -> bool:
+        return (self.progress_after if self.progress_after is not None else -1) > (
+            self.progress_before if self.progress_before is not None else -1
+        )
+
+
+class Verdict(str, Enum):
+    """What becomes of a run after an attempt."""
+
+    RESTART = "restart"
+    COMPLETED = "completed"
+    INTERRUPTED = "interrupted"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    FENCED = "fenced"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Next:
+    """What to do after an attempt, and why. INTERRUPTED means: go on, on another machine."""
+
+    verdict: Verdict
+    why: str
+
+
+_FINAL = {
+    End.DONE: Verdict.COMPLETED,
+    End.STOP_RULE: Verdict.STOPPED,
+    End.ASKED: Verdict.PAUSED,
+    End.FENCED: Verdict.FENCED,
+}
+_WEATHER = (End.NOTICE, End.LOST)
+
+
+def after_attempt(lives: Sequence[Life], policy: RestartPolicy) -> Next:
+    """Decide what becomes of a run whose last attempt has just ended.
+
+    Progress is a verified checkpoint. A machine that was taken away is weather, not a failure: it never
+    counts against the run. The same exception at the same step twice stops at once, whatever was saved.
+
+    Args:
+        lives: all attempts of the run, oldest first; at least one.
+        policy: how many starts in a row may bring nothing.
+    """
+    last = lives[-1]
+    cause = last.cause
+    if cause.end in _FINAL:
+        return Next(verdict=_FINAL[cause.end], why=cause.why)
+    if cause.end in _WEATHER:
+        return Next(verdict=Verdict.INTERRUPTED, why=cause.why)
+    if cause.failure is not None:
+        for earlier in lives[:-1]:
+            if earlier.cause.failure == cause.failure and earlier.cause.step == cause.step:
+                why = _("the same failure at the same step twice (attempts {a} and {b}): {failure}").format(
+                    a=earlier.number, b=last.number, failure=cause.failure
+                )
+                return Next(verdict=Verdict.FAILED, why=why)
+    barren = 0
+    for life in reversed(lives):
+        if life.progressed:
+            break
+        barren += life.cause.end not in _WEATHER
+    if barren >= policy.starts_without_progress:
+        why = _("{count} starts without a new verified checkpoint; the last: {why}").format(
+            count=barren, why=cause.why
+        )
+        return Next(verdict=Verdict.FAILED, why=why)
+    return Next(verdict=Verdict.RESTART, why=cause.why)

@@ -1,0 +1,100 @@
+"""What a supervisor pays attention to beside the job's own signals, each in a few lines of its own.
+
+A watcher is asked at every look and answers with a reason to leave, once; the list at the end names them
+all. What follows from a reason (ask, wait, end) is the attempt's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lastro import strictjson
+from lastro.journal.events import EventType
+from lastro.journal.streams import StreamWriter
+from lastro.locale import _
+from lastro.paths import AttemptFolder
+from lastro.rules import End, Leave, Order
+from lastro.run.notice import read_notice
+from lastro.run.seat import Seat
+
+#: Part of a notice that is kept to end what the save has left alive.
+RESERVE_SECONDS = 0.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What is known of a living job at one look. Times are monotonic seconds of this machine.
+
+    `step`: completed last; `committed_step`: of the last checkpoint; `job`: pid of its leader.
+    """
+
+    now: float
+    started: float
+    step: int | None
+    committed_step: int | None
+    job: int
+
+
+class Watcher(Protocol):
+    """Looks at one thing."""
+
+    def look(self, seen: Seen) -> Leave | None:
+        """Return a reason for the job to leave, when there is one; called a few times a second."""
+        ...
+
+
+@dataclass
+class SeatLost:
+    """Another process has taken the supervisor's place: this machine was thought to be gone."""
+
+    seat: Seat
+
+    def look(self, seen: Seen) -> Leave | None:
+        if self.seat.is_mine():
+            return None
+        return Leave(end=End.FENCED, why=_("a later attempt owns this run"), seconds=0.0)
+
+
+@dataclass
+class Noticed:
+    """The machine has announced that it will be taken away."""
+
+    stream: StreamWriter
+    told: bool = False
+
+    def look(self, seen: Seen) -> Leave | None:
+        if self.told or (seconds := read_notice()) is None:
+            return None
+        self.told = True
+        self.stream.append(EventType.NOTICE_RECEIVED, seconds=seconds, source="machine")
+        why = _("the machine announced that it would be taken away")
+        return Leave(end=End.NOTICE, why=why, seconds=max(0.0, seconds - RESERVE_SECONDS))
+
+
+@dataclass
+class Requested:
+    """A person has asked for save and stop."""
+
+    folder: AttemptFolder
+    order: Order
+    stream: StreamWriter
+    told: bool = False
+
+    def look(self, seen: Seen) -> Leave | None:
+        if self.told:
+            return None
+        try:
+            why = str(strictjson.read(self.folder.run.stop_request)["why"])
+        except FileNotFoundError:
+            return None
+        self.told = True
+        self.stream.append(EventType.ATTEMPT_ASKED, why=why)
+        text = _("stopped on request: {why}").format(why=why)
+        return Leave(end=End.ASKED, why=text, seconds=self.order.grace_seconds)
+
+
+def watchers(folder: AttemptFolder, order: Order, seat: Seat, stream: StreamWriter) -> Sequence[Watcher]:
+    """Return everything that is looked at, the most urgent first."""
+    return (SeatLost(seat), Noticed(stream), Requested(folder, order, stream))
