@@ -30,8 +30,9 @@ def close(ctx: click.Context, campaign_file: Path, as_json: bool) -> None:
       lastro close
       lastro close --json
     """
-    session = find_session(Home(home_root()), SystemClock(), campaign_file)
-    closing = close_session(session, narrator(stderr=as_json))
+    clock = SystemClock()
+    session = find_session(Home(home_root()), clock, campaign_file)
+    closing = close_session(session, clock, narrator(stderr=as_json))
     if as_json:
         print_json({**page_json(closing.page), "exit_code": closing.exit_code})
     else:

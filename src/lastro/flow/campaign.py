@@ -16,6 +16,7 @@ from lastro.flow.live import live_of
 from lastro.flow.session import Session
 from lastro.flow.trust import preflight_of
 from lastro.journal.streams import StreamWriter
+from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import Home
 from lastro.plan.build import Plan, require_possible
@@ -61,6 +62,7 @@ class _Journey:
     provider: Provider
     faults: tuple[Fault, ...]
     only: frozenset[str] | None
+    resumable: frozenset[str]
     clock: Clock
     tell: Tell
 
@@ -80,13 +82,16 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
         tell(_("disk: {path} (persistence unknown)").format(path=draft.disk))
     if draft.warning:
         tell(draft.warning)
+    session = open_session(draft, home, clock)
     journey = _Journey(
         wish=wish,
         draft=draft,
-        session=open_session(draft, home, clock),
+        session=session,
         provider=provider,
         faults=faults,
         only=only,
+        # As of now: who follows another `lastro run` must not undo a `lastro stop` that comes later.
+        resumable=frozenset(run.id for run in session.view().runs if run.status == "paused"),
         clock=clock,
         tell=tell,
     )
@@ -133,14 +138,14 @@ def _only(wish: Wish, plan: Plan) -> frozenset[str] | None:
 
 def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     wish, session, tell = journey.wish, journey.session, journey.tell
+    _same_provider(session.view(), journey.provider)
     plan = freeze(journey.draft, session, writer, wish.revise)
     view = session.view()
     if view.closed is not None:
         tell(_("this campaign is closed; here is its result"))
         return Outcome(page=make_page(session, None, plan), exit_code=int(view.closed["exit_code"]))
     tell(_("plan {digest}, frozen {at}").format(digest=str(view.plan_digest)[:12], at=view.frozen_at))
-    resumable = frozenset(run.id for run in view.runs if run.status == "paused")
-    ended = Driver(_drive(journey, writer, plan, resumable)).run()
+    ended = Driver(_drive(journey, writer, plan)).run()
     if isinstance(ended, policy.Halt):
         return Outcome(page=_page_now(session), exit_code=NotProven.exit_code, halted=ended.why)
     if not wish.close or journey.only is not None:
@@ -152,7 +157,21 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     return outcome
 
 
-def _drive(journey: _Journey, writer: StreamWriter, plan: Plan, resumable: frozenset[str]) -> Drive:
+def _same_provider(view: CampaignView, provider: Provider) -> None:
+    """Refuse to go elsewhere while a machine is rented: nobody here could look at it, or let it go."""
+    others = [one for one in view.machines if one.state != "gone" and one.provider != provider.name]
+    if others:
+        raise UsageError(
+            _("machine {id} of '{other}' is still rented, so this campaign cannot go on at '{name}'").format(
+                id=others[0].id or others[0].tag, other=others[0].provider, name=provider.name
+            ),
+            hint=_("go on with `lastro run --on {other}`; `lastro stop` then lets the machine go").format(
+                other=others[0].provider
+            ),
+        )
+
+
+def _drive(journey: _Journey, writer: StreamWriter, plan: Plan) -> Drive:
     draft = journey.draft
     return Drive(
         session=journey.session,
@@ -164,7 +183,7 @@ def _drive(journey: _Journey, writer: StreamWriter, plan: Plan, resumable: froze
         tell=journey.tell,
         faults=journey.faults,
         only=journey.only,
-        resumable=resumable,
+        resumable=journey.resumable,
     )
 
 

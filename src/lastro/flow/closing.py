@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
+from lastro.clock import Clock
 from lastro.closeout.account import count_accepted, per_accepted
 from lastro.closeout.close import judge_run
 from lastro.closeout.conclude import conclude, evidence_of, exit_code
@@ -18,6 +19,7 @@ from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
 from lastro.closeout.report import write_report
 from lastro.errors import UsageError
+from lastro.flow.drive import Drive, Driver
 from lastro.flow.orders import corpus_on_disk
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
@@ -26,6 +28,7 @@ from lastro.journal.views import CampaignView, DeliverableView, RunView
 from lastro.locale import _
 from lastro.plan.build import Plan
 from lastro.providers.environment import with_interpreter
+from lastro.providers.registry import provider_for
 from lastro.storage.digest import sha256_file
 from lastro.view.gather import page_from
 from lastro.view.model import Page, PerAccepted, with_report
@@ -127,8 +130,10 @@ def _accepted(deliverables: Sequence[DeliverableView], unit: str | None) -> int:
     return sum(item.status == "accepted" and item.name == unit for item in deliverables)
 
 
-def close_session(session: Session, tell: Tell) -> Closing:
+def close_session(session: Session, clock: Clock, tell: Tell) -> Closing:
     """Close a campaign at a person's request; runs that have not ended are told as missing.
+
+    Machines that are still rented are let go first: after the closing nobody would look at them again.
 
     Raises:
         UsageError: it was never frozen, a run of it is alive, or a living `lastro run` owns it.
@@ -149,4 +154,23 @@ def close_session(session: Session, tell: Tell) -> Closing:
                 _("{names} still runs").format(names=", ".join(alive)),
                 hint=_("wait for it with `lastro run`, or end it with `lastro stop`"),
             )
-        return close(session, writer, Plan.from_json(view.plan), tell)
+        plan = Plan.from_json(view.plan)
+        _let_go(session, writer, plan, clock, tell)
+        return close(session, writer, plan, tell)
+
+
+def _let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tell: Tell) -> None:
+    """Drive a campaign of which nothing is to be run any more: what is left is to let its machines go."""
+    rented = [machine.provider for machine in session.view().machines if machine.state != "gone"]
+    if rented:
+        drive = Drive(
+            session=session,
+            writer=writer,
+            provider=provider_for(rented[0], session.home, clock),
+            plan=plan,
+            clock=clock,
+            preflight=lambda _machine: {},  # never asked: no machine is taken for anything
+            tell=tell,
+            only=frozenset(),
+        )
+        Driver(drive).run()

@@ -77,6 +77,7 @@ class Driver:
         self._folder = drive.session.on_disk
         self._starts: dict[str, tuple[int, int]] = {}
         self._told = Told()
+        self._retiring: set[str] = set()
         self._mirrored = 0.0
         self._acts: Mapping[type[policy.Action], Callable[[CampaignView, policy.Action], None]] = {
             policy.Recover: self._recover,
@@ -85,6 +86,7 @@ class Driver:
             policy.NoteLost: self._note_lost,
             policy.Check: self._check,
             policy.Dispatch: self._dispatch,
+            policy.Retire: self._retire,
             policy.GiveUp: self._give_up,
             policy.Rent: self._rent,
             policy.Release: self._release,
@@ -133,14 +135,17 @@ class Driver:
             checked=frozenset(
                 str(facts["machine"]) for facts in view.preflights if facts["verdict"] != "fail"
             ),
+            retiring=frozenset(self._retiring),
         )
 
     def _supervised(self) -> frozenset[str]:
+        """Return every run on the disk whose supervisor lives, also one that the plan no longer has."""
+        runs = self._folder.runs
         alive = set()
-        for run in self._d.plan.runs:
-            holder = read_seat(self._folder.run(run.id))
+        for root in runs.iterdir() if runs.is_dir() else ():
+            holder = read_seat(RunFolder(root))
             if holder is not None and is_alive(holder):
-                alive.add(run.id)
+                alive.add(root.name)
         return frozenset(alive)
 
     def _ask_provider(self, view: CampaignView) -> dict[str, Machine]:
@@ -340,6 +345,14 @@ class Driver:
             why=action.why,
             step=beat.step if beat else None,
             committed_step=_committed_on_disk(folder, life.committed_step),
+        )
+
+    def _retire(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.Retire)
+        self._retiring.add(action.run)
+        atomic.write_text(self._folder.run(action.run).stop_request, strictjson.pretty({"why": action.why}))
+        self._d.tell(
+            _("{run}: asked to save and end: {why}").format(run=view.run(action.run).name, why=action.why)
         )
 
     def _give_up(self, view: CampaignView, action: policy.Action) -> None:

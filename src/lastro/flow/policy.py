@@ -24,6 +24,7 @@ class Situation:
     wanted: ids of the runs to carry out, in order. resumable: paused runs that are to go on.
     silent_starts: by run, how often a supervisor was started in a row without a word in the journal.
     checked: machines that passed preflight.
+    retiring: runs that were set aside and have been asked to end.
     """
 
     view: CampaignView
@@ -35,6 +36,7 @@ class Situation:
     budget: Money | None = None
     silent_starts: Mapping[str, int] = field(default_factory=dict)
     checked: frozenset[str] = frozenset()
+    retiring: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +98,13 @@ class GiveUp(Action):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Retire(Action):
+    """Ask a run that was set aside while it lived to save and end."""
+
+    run: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rent(Action):
     """Take the planned offer."""
 
@@ -127,6 +136,7 @@ def next_action(now: Situation) -> Action:
     return (
         _note_machines(now)
         or _note_lost(now)
+        or _retire(now)
         or _give_up(now)
         or _check(now)
         or _supervise_again(now)
@@ -168,6 +178,14 @@ def _note_lost(now: Situation) -> Action | None:
     return None
 
 
+def _retire(now: Situation) -> Action | None:
+    """Two versions of a run never work at once: the new one waits for the machine of the old one."""
+    for run in now.view.runs:
+        if run.status == "superseded" and run.id in now.supervised and run.id not in now.retiring:
+            return Retire(run=run.id, why=run.why or _("it was set aside"))
+    return None
+
+
 def _give_up(now: Situation) -> Action | None:
     for run in _open_runs(now):
         if now.silent_starts.get(run.id, 0) >= MAX_SILENT_STARTS and run.id not in now.supervised:
@@ -179,6 +197,8 @@ def _give_up(now: Situation) -> Action | None:
 
 
 def _check(now: Situation) -> Action | None:
+    if not _open_runs(now):
+        return None
     for machine in _running(now):
         if machine.id is not None and machine.id not in now.checked:
             return Check(machine=machine.id, why=_("nothing is known of it yet"))

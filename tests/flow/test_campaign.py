@@ -1,0 +1,70 @@
+"""Two terminals, two providers, two versions of the code: what one campaign does with each."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from lastro.journal.signals import read_beat
+from tests.flow.campaigns import SmallCampaign, wait_for
+
+
+def _attempts_at_work(campaign: SmallCampaign) -> list[Path]:
+    """Return the folders of the attempts that have done a few steps."""
+    beats = campaign.disk.glob("campaigns/small/runs/*/attempts/*/heartbeat")
+    return [beat.parent for beat in beats if (seen := read_beat(beat)) is not None and seen.step >= 3]
+
+
+def _killed_at_work(campaign: SmallCampaign, *arguments: str) -> None:
+    """Start a run, and kill the command alone once a job works."""
+    driver = campaign.start("run", *arguments)
+    wait_for(lambda: _attempts_at_work(campaign))
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+
+
+def test_a_stop_is_not_undone_by_a_run_that_only_follows(campaign: SmallCampaign) -> None:
+    campaign.edit("pace: 0.02", "pace: 0.1")
+    driver = campaign.start("run")
+    wait_for(lambda: _attempts_at_work(campaign))
+    with (campaign.home / "follower.txt").open("w") as told:
+        follower = campaign.start("run", stdout=told)
+    wait_for(lambda: "following it" in (campaign.home / "follower.txt").read_text())
+
+    campaign.lastro("stop")
+    codes = [driver.wait(timeout=120), follower.wait(timeout=120)]
+
+    status = campaign.json("status")
+    assert codes == [11, 11]
+    assert [run["status"] for run in status["runs"]] == ["paused", "waiting"]
+    assert len(status["runs"][0]["attempts"]) == 1
+
+
+def test_the_old_code_has_ended_before_the_new_code_begins(campaign: SmallCampaign) -> None:
+    campaign.edit("steps: 40", "steps: 200")
+    _killed_at_work(campaign)
+    with (campaign.folder / "job.py").open("a") as job:
+        job.write("# a correction\n")
+
+    result = campaign.json("run")
+
+    old = next(run for run in result["runs"] if run["status"] == "superseded")
+    new = next(run for run in result["runs"] if run["name"] == "control" and run is not old)
+    (first,) = old["attempts"]
+    assert first["end"] == "asked"
+    assert first["committed_step"] == first["last_step"] < 200
+    assert first["ended_at"] <= new["attempts"][0]["started_at"]
+
+
+def test_another_provider_is_refused_while_a_machine_is_rented(campaign: SmallCampaign) -> None:
+    campaign.edit("steps: 40", "steps: 200")
+    _killed_at_work(campaign)
+
+    refused = campaign.lastro("run", "--on", "here")
+    result = campaign.json("run")
+
+    assert refused.returncode == 2
+    assert "--on local" in refused.stderr
+    assert result["decision"]["verdict"] == "adopt"
+    assert result["plan"]["revisions"] == []
