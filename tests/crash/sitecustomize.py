@@ -1,0 +1,49 @@
+"""Put on PYTHONPATH by the crash tests: ends a chosen process before its n-th durable call, once.
+
+CRASH_PROCESS: a word of the process's own command line (`lastro.cli`, `lastro.run`). CRASH_AT: which call,
+from 1. CRASH_MARK: a file that is made when it has happened, so that it happens in one process only; the
+number of calls that were counted is appended to CRASH_COUNT when the process ends by itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+_CALLS = ("fsync", "link", "replace", "rename", "truncate", "unlink", "posix_spawn", "fork", "kill")
+
+
+def _arm() -> None:
+    at = int(os.environ["CRASH_AT"])
+    mark = os.environ["CRASH_MARK"]
+    seen = 0
+
+    def counting(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            nonlocal seen
+            seen += 1
+            if seen == at:
+                try:
+                    os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    pass
+                else:
+                    os._exit(137)
+            return real(*args, **kwargs)
+
+        return call
+
+    def report() -> None:
+        with open(os.environ["CRASH_COUNT"], "a") as file:  # noqa: PTH123 - before anything is imported
+            file.write(f"{seen}\n")
+
+    for name in _CALLS:
+        setattr(os, name, counting(getattr(os, name)))
+    atexit.register(report)
+
+
+if "CRASH_AT" in os.environ and os.environ["CRASH_PROCESS"] in sys.orig_argv:
+    _arm()
