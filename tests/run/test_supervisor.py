@@ -193,3 +193,26 @@ def test_an_order_of_another_version_is_an_error_with_its_place(tmp_path: Path) 
     assert start_supervisor(folder).wait(60) == 8
 
     assert "order.json" in folder.supervisor_log.read_text()
+
+
+def test_what_a_job_writes_into_its_signals_does_not_end_its_supervisor(tmp_path: Path) -> None:
+    lines = [
+        '{"kind": "checkpoint"}',
+        '{"kind": "checkpoint", "folder": "1-a1", "bytes": "many", "seconds": 1, "why": "due"}',
+        '{"kind": "restored", "step": "x", "folder": "1-a1", "seconds": 0}',
+        '{"kind": "exception", "failure": "E: e", "step": [1]}',
+        '{"kind": "first_step", "step": 1, "mono": null}',
+        '{"kind": "stop", "rule": "no such rule", "why": ""}',
+        "[1]",
+        "not JSON",
+        '{"kind": "read", "rows": 7, "digest": null}',
+    ]
+    (tmp_path / "lines").write_text("\n".join(lines) + "\n")
+    folder, _order = order_for(
+        tmp_path, "sh", "-c", f'cat {tmp_path}/lines >> "$LASTRO_ATTEMPT/signals.jsonl"'
+    )
+
+    assert start_supervisor(folder).wait(60) == 0
+
+    assert events_of(folder, 1)[-1].facts["verdict"] == "completed"
+    assert EventType.INPUT_READ in kinds_of(folder, 1)

@@ -80,10 +80,10 @@ class Watch:
             try:
                 facts = strictjson.loads(line)
                 handler = self._handlers.get(Signal(facts["kind"]))
+                if handler is not None:
+                    handler(facts)
             except (ValueError, KeyError, TypeError):
                 continue  # a job can write anything into its own file; only what is understood counts
-            if handler is not None:
-                handler(facts)
         self._judge_measurements()
 
     def _judge_measurements(self) -> None:
@@ -114,16 +114,16 @@ class Watch:
         )
 
     def _restored(self, facts: Mapping[str, Any]) -> None:
-        self.resumed_step = facts["step"]
-        self._append(
-            EventType.ATTEMPT_RESUMED, step=facts["step"], folder=facts["folder"], seconds=facts["seconds"]
-        )
+        step, seconds = int(facts["step"]), float(facts["seconds"])
+        self._append(EventType.ATTEMPT_RESUMED, step=step, folder=str(facts["folder"]), seconds=seconds)
+        self.resumed_step = step
 
     def _passed_over(self, facts: Mapping[str, Any]) -> None:
-        self._append(EventType.CHECKPOINT_PASSED_OVER, folder=facts["folder"], why=facts["why"])
+        self._append(EventType.CHECKPOINT_PASSED_OVER, folder=str(facts["folder"]), why=str(facts["why"]))
 
     def _checkpoint(self, facts: Mapping[str, Any]) -> None:
         folder = self._folder.run.checkpoints / facts["folder"]
+        size, seconds, why = int(facts["bytes"]), float(facts["seconds"]), str(facts["why"])
         found = committed(folder)
         if isinstance(found, str):
             self._append(EventType.CHECKPOINT_REFUSED, folder=facts["folder"], why=found)
@@ -133,16 +133,19 @@ class Watch:
             EventType.CHECKPOINT_COMMITTED,
             step=found.step,
             folder=facts["folder"],
-            bytes=facts["bytes"],
-            seconds=facts["seconds"],
-            why=facts["why"],
+            bytes=size,
+            seconds=seconds,
+            why=why,
         )
 
     def _output(self, facts: Mapping[str, Any]) -> None:
         path = self._folder.run.outputs / facts["path"]
         if path.exists():
             self._append(
-                EventType.OUTPUT_PUBLISHED, path=facts["path"], bytes=facts["bytes"], sha256=facts["sha256"]
+                EventType.OUTPUT_PUBLISHED,
+                path=facts["path"],
+                bytes=int(facts["bytes"]),
+                sha256=str(facts["sha256"]),
             )
 
     def _read(self, facts: Mapping[str, Any]) -> None:
@@ -160,10 +163,12 @@ class Watch:
         )
 
     def _exception(self, facts: Mapping[str, Any]) -> None:
+        self._failed_at = int(facts["step"])
         self.failure = str(facts["failure"])
-        self._failed_at = facts["step"]
 
     def _first_step(self, facts: Mapping[str, Any]) -> None:
         self._append(
-            EventType.ATTEMPT_STEPPED, step=facts["step"], seconds=round(facts["mono"] - self._started, 6)
+            EventType.ATTEMPT_STEPPED,
+            step=int(facts["step"]),
+            seconds=round(float(facts["mono"]) - self._started, 6),
         )
