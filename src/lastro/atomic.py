@@ -8,6 +8,7 @@ is there, whole. A half-written neighbour has a name that starts with `.tmp-` an
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -17,6 +18,13 @@ from lastro.errors import StorageError
 from lastro.locale import _
 
 TEMPORARY = ".tmp-"
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Tell whether an error says that there is no room left, or that a quota is used up."""
+    return isinstance(error, OSError) and error.errno in _FULL
 
 
 def _aside(path: Path) -> Path:

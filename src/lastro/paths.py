@@ -182,6 +182,11 @@ class Disk:
         """`disk.json`: uuid and every machine that has seen the disk."""
         return self.root / ".lastro" / "disk.json"
 
+    @property
+    def reserve(self) -> Path:
+        """Room that is held for last words, and let go when the disk is full."""
+        return self.root / ".lastro" / "reserve"
+
     def dataset(self, name: str) -> Path:
         return self.root / "data" / name
 
@@ -194,6 +199,11 @@ class CampaignFolder:
     """`<disk>/campaigns/<campaign>`: complete enough to be audited by a stranger."""
 
     root: Path
+
+    @property
+    def disk(self) -> Disk:
+        """The disk that the campaign lies on."""
+        return Disk(self.root.parent.parent)
 
     @property
     def plan(self) -> Path:

@@ -51,3 +51,18 @@ def seen_by(disk: Disk, node: str) -> DiskFacts:
     seen = DiskFacts(uuid=facts.uuid, nodes=(*facts.nodes, node))
     atomic.write_text(disk.facts, strictjson.pretty({"uuid": seen.uuid, "nodes": list(seen.nodes)}))
     return seen
+
+
+def other_disk(disk: Disk, uuid: str) -> str | None:
+    """Return why a disk is not the one of that uuid: gone, unmarked or another one; None when it is."""
+    try:
+        found = read_disk(disk).uuid
+    except FileNotFoundError:
+        return _("{path} has no mark of a disk: it is not attached, or was emptied").format(path=disk.root)
+    except (OSError, StorageError, KeyError, TypeError) as error:
+        return _("the mark of the disk {path} cannot be read: {error}").format(path=disk.root, error=error)
+    if found != uuid:
+        return _("{path} is another disk ({found}) than the one of this campaign ({wanted})").format(
+            path=disk.root, found=found[:8], wanted=uuid[:8]
+        )
+    return None

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from lastro import strictjson
+from lastro import atomic, strictjson
 
 
 class Signal(str, Enum):
@@ -31,19 +32,46 @@ class Signal(str, Enum):
     FIRST_STEP = "first_step"  # step: the first one completed by this attempt
     LEFT = "left"  # step: saved on request, leaving with code 85
     FINISHED = "finished"  # step
+    DISK_FULL = "disk_full"  # what, free, needed (bytes): the job waits until there is room
+    DISK_ROOM = "disk_room"  # what, free, seconds (waited): it goes on
+
+
+#: Asked when the disk takes no more of a line: True when it may be tried again.
+OnFull = Callable[[OSError], bool]
+
+
+def refuse(_error: OSError) -> bool:
+    """Try no more: the error is raised."""
+    return False
 
 
 class LineWriter:
-    """Appends lines with one unbuffered write each, so that they survive a kill -9 of the writer."""
+    """Appends lines with one unbuffered write each, so that they survive a kill -9 of the writer.
 
-    def __init__(self, path: Path) -> None:
+    A line that finds no room is taken back whole before anything else happens, so no half line is ever
+    followed by another. `on_full` then says whether it is written again.
+    """
+
+    def __init__(self, path: Path, on_full: OnFull = refuse) -> None:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._on_full = on_full
 
     def write(self, line: bytes) -> None:
         """Append a line that ends with a newline; a short write is completed before returning."""
-        done = os.write(self._descriptor, line)
+        done = 0
         while done < len(line):
-            done += os.write(self._descriptor, line[done:])
+            try:
+                done += os.write(self._descriptor, line[done:] if done else line)
+            except OSError as error:
+                self._take_back(done)
+                done = 0
+                if not (atomic.is_full(error) and self._on_full(error)):
+                    raise
+
+    def _take_back(self, count: int) -> None:
+        if count:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - count)
 
     def sync(self) -> None:
         os.fsync(self._descriptor)
@@ -55,8 +83,8 @@ class LineWriter:
 class SignalWriter:
     """The job's side of `signals.jsonl`."""
 
-    def __init__(self, path: Path) -> None:
-        self._lines = LineWriter(path)
+    def __init__(self, path: Path, on_full: OnFull = refuse) -> None:
+        self._lines = LineWriter(path, on_full)
 
     def send(self, kind: Signal, **facts: Any) -> None:
         line = strictjson.dumps({"kind": kind.value, "mono": time.monotonic(), **facts})
@@ -101,7 +129,10 @@ class Heartbeat:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
     def beat(self, step: int) -> None:
-        os.pwrite(self._descriptor, f"{step} {time.monotonic():.6f}".ljust(_BEAT - 1).encode() + b"\n", 0)
+        try:
+            os.pwrite(self._descriptor, f"{step} {time.monotonic():.6f}".ljust(_BEAT - 1).encode() + b"\n", 0)
+        except OSError:  # nothing depends on a sign of life; what has to be kept tells of the disk itself
+            pass
 
 
 def read_beat(path: Path) -> Beat | None:
