@@ -129,10 +129,10 @@ class Heartbeat:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
     def beat(self, step: int) -> None:
-        try:
-            os.pwrite(self._descriptor, f"{step} {time.monotonic():.6f}".ljust(_BEAT - 1).encode() + b"\n", 0)
-        except OSError:  # nothing depends on a sign of life; what has to be kept tells of the disk itself
-            pass
+        # Nothing depends on a sign of life; what has to be kept tells of a full or broken disk itself.
+        with contextlib.suppress(OSError):
+            line = f"{step} {time.monotonic():.6f}".ljust(_BEAT - 1).encode() + b"\n"
+            os.pwrite(self._descriptor, line, 0)
 
 
 def read_beat(path: Path) -> Beat | None:
