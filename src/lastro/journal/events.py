@@ -47,7 +47,9 @@ class EventType(str, Enum):
     CHECKPOINT_PASSED_OVER = "checkpoint.passed_over"  # folder, why
     OUTPUT_PUBLISHED = "output.published"  # path, bytes, sha256
     INPUT_READ = "input.read"  # rows, digest
-    NOTICE_RECEIVED = "notice.received"  # seconds, source
+    NOTICE_RECEIVED = "notice.received"  # seconds, source, save, ask_in, loss_bound_seconds, why
+    NOTICE_WITHDRAWN = "notice.withdrawn"  # source, why: the machine stays after all
+    NOTICE_SILENT = "notice.silent"  # source, why: it is not asked any more
     STOP_RULED = "stop.ruled"  # rule, why, step, metric, value
     ATTEMPT_ASKED = "attempt.asked"  # why: a person asked for save and stop
     ATTEMPT_ENDED = "attempt.ended"  # cause, step, committed_step, seconds

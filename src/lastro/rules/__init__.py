@@ -5,7 +5,9 @@ else is installed. Each decision comes with its reason.
 """
 
 from lastro.rules.corpus import Corpus
-from lastro.rules.ending import Cause, End, Ended, Leave, cause_of
+from lastro.rules.ending import Cause, End, Ended, Leave, Stay, cause_of
+from lastro.rules.notice import NoticePlan
+from lastro.rules.notice import decide as decide_notice
 from lastro.rules.order import Attempt, CheckpointPolicy, CodeIdentity, Order, RestartPolicy
 from lastro.rules.restart import Life, Next, Verdict, after_attempt
 from lastro.rules.stop import Stop, StopKind, StopRule, judge_input, judge_resume, judge_values
@@ -21,14 +23,17 @@ __all__ = [
     "Leave",
     "Life",
     "Next",
+    "NoticePlan",
     "Order",
     "RestartPolicy",
+    "Stay",
     "Stop",
     "StopKind",
     "StopRule",
     "Verdict",
     "after_attempt",
     "cause_of",
+    "decide_notice",
     "judge_input",
     "judge_resume",
     "judge_values",

@@ -40,6 +40,13 @@ class Leave:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Stay:
+    """A notice was taken back: a job that has not left yet may stay."""
+
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cause:
     """The end of one attempt. `failure` is the exception's type and message when the job told one."""
 

@@ -17,7 +17,7 @@ from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_att
 from lastro.procs.identity import ProcessId
 from lastro.procs.job import Exit, JobProcess, launch, take_over
 from lastro.procs.killtree import end_tree
-from lastro.rules import Attempt, Cause, Ended, Leave, Life, Order, cause_of
+from lastro.rules import Attempt, Cause, End, Ended, Leave, Life, Order, Stay, cause_of
 from lastro.run.attention import Seen, watchers
 from lastro.run.seat import Claim, Seat
 from lastro.run.watch import Watch
@@ -178,7 +178,9 @@ class RunningAttempt:
         )
         for watcher in self._watchers:
             reason = watcher.look(seen)
-            if reason is not None:
+            if isinstance(reason, Stay):
+                self._stay()
+            elif reason is not None:
                 self._leave = self._leave or reason
                 self._ask_to_leave(job, now, reason.seconds)
         if self._watch.stop is not None and self._deadline is None:
@@ -192,6 +194,11 @@ class RunningAttempt:
         self._deadline = min(now + seconds, self._deadline if self._deadline is not None else now + seconds)
         if seconds > 0:
             job.terminate()
+
+    def _stay(self) -> None:
+        """Forget a notice that was taken back. A job that leaves all the same is started again here."""
+        if self._leave is not None and self._leave.end is End.NOTICE and not self._grace_over:
+            self._leave, self._deadline = None, None
 
     # --- ending ---------------------------------------------------------------------------------------
 

@@ -15,12 +15,10 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.locale import _
 from lastro.paths import AttemptFolder
-from lastro.rules import End, Leave, Order
-from lastro.run.notice import read_notice
+from lastro.rules import End, Leave, Order, Stay
+from lastro.run.noticed import Noticed
+from lastro.run.notices import listener_of_this_machine
 from lastro.run.seat import Seat
-
-#: Part of a notice that is kept to end what the save has left alive.
-RESERVE_SECONDS = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +38,8 @@ class Seen:
 class Watcher(Protocol):
     """Looks at one thing."""
 
-    def look(self, seen: Seen) -> Leave | None:
-        """Return a reason for the job to leave, when there is one; called a few times a second."""
+    def look(self, seen: Seen) -> Leave | Stay | None:
+        """Return a reason for the job to leave, or that a notice was taken back; asked at every look."""
         ...
 
 
@@ -55,22 +53,6 @@ class SeatLost:
         if self.seat.is_mine():
             return None
         return Leave(end=End.FENCED, why=_("a later attempt owns this run"), seconds=0.0)
-
-
-@dataclass
-class Noticed:
-    """The machine has announced that it will be taken away."""
-
-    stream: StreamWriter
-    told: bool = False
-
-    def look(self, seen: Seen) -> Leave | None:
-        if self.told or (seconds := read_notice()) is None:
-            return None
-        self.told = True
-        self.stream.append(EventType.NOTICE_RECEIVED, seconds=seconds, source="machine")
-        why = _("the machine announced that it would be taken away")
-        return Leave(end=End.NOTICE, why=why, seconds=max(0.0, seconds - RESERVE_SECONDS))
 
 
 @dataclass
@@ -97,4 +79,8 @@ class Requested:
 
 def watchers(folder: AttemptFolder, order: Order, seat: Seat, stream: StreamWriter) -> Sequence[Watcher]:
     """Return everything that is looked at, the most urgent first."""
-    return (SeatLost(seat), Noticed(stream), Requested(folder, order, stream))
+    return (
+        SeatLost(seat),
+        Noticed(folder, stream, listener_of_this_machine()),
+        Requested(folder, order, stream),
+    )

@@ -1,0 +1,34 @@
+"""A file: how the local provider's machines announce their end, and how any script can."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from lastro import strictjson
+from lastro.errors import StorageError
+from lastro.run.notices.base import Announcement
+
+
+@dataclass
+class File:
+    """`{"action", "in_seconds", "at"}`; `in_seconds` counts from when it is first seen."""
+
+    path: str
+    pause: float = 0.0
+    _seen: Announcement | None = None
+
+    def ask(self) -> Announcement | None:
+        try:
+            told = strictjson.read(Path(self.path))
+            seconds, key = float(told["in_seconds"]), str(told.get("at"))
+        except (OSError, StorageError, KeyError, TypeError, ValueError, AttributeError):
+            self._seen = None
+            return None
+        if self._seen is None or self._seen.key != key:
+            what = str(told.get("action", "terminate"))
+            self._seen = Announcement(
+                source="machine", key=key, what=what, gone_at=time.monotonic() + seconds
+            )
+        return self._seen
