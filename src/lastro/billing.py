@@ -26,7 +26,9 @@ class Lease:
     """An offer taken, with its price copied at that moment. A price of None is unknown, never free.
 
     `price` is for the whole term (lot) or for one hour (hourly, spot). Time is billed in started units of
-    `unit_seconds`, `minimum_seconds` at least.
+    `unit_seconds`, `minimum_seconds` at least. `ends_at`: the moment (ISO 8601, UTC) at which it ends, where
+    it was bought until then. `order`: the reference of what was bought by hand; such a lot is paid once,
+    however many machines it carries.
     """
 
     offer: str
@@ -36,8 +38,12 @@ class Lease:
     minimum_seconds: int = 0
     term_seconds: int | None = None
     source: str = "declared"
+    ends_at: str | None = None
+    order: str | None = None
 
     def as_json(self) -> dict[str, Any]:
+        """Return it as JSON; what only leases bought by hand have stands there only for these."""
+        by_hand = {"ends_at": self.ends_at, "order": self.order}
         return {
             "offer": self.offer,
             "kind": self.kind.value,
@@ -46,6 +52,7 @@ class Lease:
             "minimum_seconds": self.minimum_seconds,
             "term_seconds": self.term_seconds,
             "source": self.source,
+            **{key: value for key, value in by_hand.items() if value is not None},
         }
 
     @classmethod
@@ -60,6 +67,8 @@ class Lease:
             minimum_seconds=value["minimum_seconds"],
             term_seconds=value["term_seconds"],
             source=value["source"],
+            ends_at=value.get("ends_at"),
+            order=value.get("order"),
         )
 
 
@@ -77,3 +86,17 @@ def cost(lease: Lease, seconds: float) -> Money | None:
     if lease.kind is LeaseKind.LOT:
         return lease.price
     return lease.price.times(Decimal(billed_seconds(lease, seconds)) / _HOUR)
+
+
+def affordable_seconds(lease: Lease, money: Money) -> int | None:
+    """Return for how long a machine can be kept without costing more than `money`; whole billed units.
+
+    None: time does not decide. A lot costs the same however long it is used, an unknown price and another
+    currency cannot be compared, and what costs nothing lasts for ever.
+    """
+    price = lease.price
+    if price is None or lease.kind is LeaseKind.LOT or price.currency != money.currency or price.amount <= 0:
+        return None
+    units = int(max(Decimal(0), money.amount) / price.amount * _HOUR / lease.unit_seconds)
+    seconds = units * lease.unit_seconds
+    return seconds if seconds >= lease.minimum_seconds else 0

@@ -141,6 +141,11 @@ class MachineFolder:
         """`notice.json`: that the machine will be taken away, for those who run on it."""
         return self.scratch / "notice.json"
 
+    @property
+    def release(self) -> Path:
+        """`release.json`: the wish of those who run on it that the machine ends, home or no home."""
+        return self.scratch / "release.json"
+
 
 @dataclass(frozen=True)
 class HomeCampaign:

@@ -52,6 +52,7 @@ class EventType(str, Enum):
     NOTICE_SILENT = "notice.silent"  # source, why: it is not asked any more
     STOP_RULED = "stop.ruled"  # rule, why, step, metric, value
     ATTEMPT_ASKED = "attempt.asked"  # why: a person asked for save and stop
+    LIMIT_REACHED = "limit.reached"  # limit, why, seconds (to leave), save_seconds (of the last save)
     ATTEMPT_ENDED = "attempt.ended"  # cause, step, committed_step, seconds
     RUN_ENDED = "run.ended"  # verdict, why: this supervisor starts no further attempt
 

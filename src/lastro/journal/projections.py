@@ -180,6 +180,7 @@ def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
         cause = facts["cause"]
         return _ended(view, event.at, cause["end"], cause["why"], facts["step"])
     return view
+        view = replace(view, limit=cause.get("limit"))
 
 
 def _ended(view: AttemptView, at: str, end: str, why: str, step: int | None) -> AttemptView:

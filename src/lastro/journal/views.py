@@ -32,7 +32,8 @@ class AttemptView:
     """One life of a run's process.
 
     `lost_steps`: done and not covered by a checkpoint when the attempt ended; None while it lives.
-    `end` is a value of rules.End. `process`: identity of the job (boot_id, pid, start_ticks) on its machine.
+    `end` is a value of rules.End; `limit` says which one when it is `limit`.
+    `process`: identity of the job (boot_id, pid, start_ticks) on its machine.
     """
 
     run: str
@@ -55,6 +56,7 @@ class AttemptView:
     @property
     def alive(self) -> bool:
         return self.ended_at is None
+    limit: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,8 @@ MACHINE = "LASTRO_MACHINE"
 NODE = "LASTRO_NODE"
 #: Names the file in which a machine announces that it will be taken away.
 NOTICE = "LASTRO_NOTICE"
+#: Names the file by which a supervisor lets its machine go, where the machine listens to one.
+RELEASE = "LASTRO_RELEASE"
 
 
 def marker(machine_id: str) -> tuple[str, str]:

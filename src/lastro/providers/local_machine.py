@@ -17,7 +17,7 @@ from pathlib import Path
 from lastro import atomic, strictjson
 from lastro.billing import Lease, LeaseKind
 from lastro.clock import Clock, SystemClock, iso
-from lastro.errors import LastroError
+from lastro.errors import LastroError, StorageError
 from lastro.paths import MachineFolder
 from lastro.procs.detach import start_detached
 from lastro.procs.identity import identity_of
@@ -77,6 +77,8 @@ class LocalMachine:
             return str(strictjson.read(self._folder.deletion)["cause"])
         if now - self._born >= self._term:
             return "lease over"
+        if (released := _released(self._folder)) is not None:
+            return released
         if self._state is MachineState.LEAVING:
             over = self._leaves_at is not None and now >= self._leaves_at
             return "preempted with notice" if over or alone else None
@@ -130,7 +132,11 @@ class LocalMachine:
     def _environment(self) -> dict[str, str]:
         own = environment.in_scratch(os.environ, self._folder.user_home, self._tmp)
         marked = environment.on_machine(own, self._id, self._node)
-        return {**marked, environment.NOTICE: str(self._folder.notice)}
+        return {
+            **marked,
+            environment.NOTICE: str(self._folder.notice),
+            environment.RELEASE: str(self._folder.release),
+        }
 
     def _tell(self, *, ending: str | None = None, trouble: str | None = None) -> None:
         state = {
@@ -151,6 +157,17 @@ def _term(lease: Lease | None) -> float:
     if lease is None or lease.kind is not LeaseKind.LOT or lease.term_seconds is None:
         return math.inf
     return lease.term_seconds
+
+
+def _released(folder: MachineFolder) -> str | None:
+    """Return why a supervisor lets this machine go; None while none does."""
+    if not folder.release.exists():
+        return None
+    try:
+        why = str(strictjson.read(folder.release)["why"])
+    except (StorageError, KeyError, TypeError):
+        why = "it did not say why"  # the scratch is open to every job
+    return f"released by its supervisor: {why}"
 
 
 def _reap() -> bool:

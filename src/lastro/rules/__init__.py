@@ -6,6 +6,7 @@ else is installed. Each decision comes with its reason.
 
 from lastro.rules.corpus import Corpus
 from lastro.rules.ending import Cause, End, Ended, Leave, Stay, cause_of
+from lastro.rules.limits import LimitKind, Limits, judge_limits, leaving_seconds
 from lastro.rules.notice import NoticePlan
 from lastro.rules.notice import decide as decide_notice
 from lastro.rules.order import Attempt, CheckpointPolicy, CodeIdentity, Order, RestartPolicy
@@ -22,6 +23,8 @@ __all__ = [
     "Ended",
     "Leave",
     "Life",
+    "LimitKind",
+    "Limits",
     "Next",
     "NoticePlan",
     "Order",
@@ -35,6 +38,8 @@ __all__ = [
     "cause_of",
     "decide_notice",
     "judge_input",
+    "judge_limits",
     "judge_resume",
     "judge_values",
+    "leaving_seconds",
 ]

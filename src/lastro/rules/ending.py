@@ -32,11 +32,13 @@ class Leave:
     """A reason for a job to go before it is done. `end`: what its attempt will have ended by.
 
     `seconds`: how long it may take to save and leave before it is ended; 0: it is ended at once.
+    `limit`: which limit was reached (a value of LimitKind) when the end is LIMIT.
     """
 
     end: End
     why: str
     seconds: float
+    limit: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +59,7 @@ class Cause:
     step: int | None = None
     failure: str | None = None
     stop: Stop | None = None
+    limit: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -106,6 +109,7 @@ def cause_of(ended: Ended) -> Cause:
         (True, End.CRASHED, f"{crash}: {ended.failure}" if ended.failure else crash),
     )
     end, why = next((end, why) for holds, end, why in first_that_holds if holds)
+    limit = ended.leave.limit if ended.leave and end is End.LIMIT else None
     return Cause(
         end=end,
         why=why,
@@ -114,4 +118,5 @@ def cause_of(ended: Ended) -> Cause:
         step=ended.step,
         failure=ended.failure,
         stop=ended.stop,
+        limit=limit,
     )

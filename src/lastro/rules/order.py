@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from lastro.rules.corpus import Corpus
+from lastro.rules.limits import Limits
 from lastro.rules.stop import StopKind, StopRule
 
 
@@ -71,9 +72,10 @@ class Order:
     grace_seconds: float = 30.0
     leave_out: tuple[str, ...] = ()
     code: CodeIdentity | None = None
+    limits: Limits = field(default_factory=Limits)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "limits": self.limits.as_json()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Order:
@@ -87,6 +89,7 @@ class Order:
         )
         fields["checkpoint"] = CheckpointPolicy(**fields.get("checkpoint", {}))
         fields["restart"] = RestartPolicy(**fields.get("restart", {}))
+        fields["limits"] = Limits.from_json(fields["limits"]) if fields.get("limits") else Limits()
         fields["corpus"] = Corpus(**fields["corpus"]) if fields.get("corpus") else None
         if fields.get("code"):
             code = fields["code"]
@@ -108,7 +111,7 @@ class Attempt:
     committed_step: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "order": self.order.as_json()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Attempt:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from lastro.locale import _
 from lastro.rules.ending import Cause, End
+from lastro.rules.limits import LimitKind
 from lastro.rules.order import RestartPolicy
 
 
@@ -54,6 +55,8 @@ _FINAL = {
     End.FENCED: Verdict.FENCED,
 }
 _WEATHER = (End.NOTICE, End.LOST)
+#: Only a lease's end says nothing against going on elsewhere; the others need a person's word first.
+_OF_LIMIT = {LimitKind.LEASE_END.value: Verdict.INTERRUPTED}
 
 
 def after_attempt(lives: Sequence[Life], policy: RestartPolicy) -> Next:
@@ -72,6 +75,8 @@ def after_attempt(lives: Sequence[Life], policy: RestartPolicy) -> Next:
         return Next(verdict=_FINAL[cause.end], why=cause.why)
     if cause.end in _WEATHER:
         return Next(verdict=Verdict.INTERRUPTED, why=cause.why)
+    if cause.end is End.LIMIT:
+        return Next(verdict=_OF_LIMIT.get(cause.limit or "", Verdict.PAUSED), why=cause.why)
     if cause.failure is not None:
         for earlier in lives[:-1]:
             if earlier.cause.failure == cause.failure and earlier.cause.step == cause.step:

@@ -18,6 +18,7 @@ from lastro.procs.identity import ProcessId, identity_of
 from lastro.rules import Life, Next, Order, Verdict, after_attempt
 from lastro.run.attempt import RunningAttempt
 from lastro.run.history import committed_step, read_lives
+from lastro.run.limits import release_after
 from lastro.run.seat import Seat, claim_attempt, highest, take_seat
 from lastro.run.workdir import prepare
 
@@ -71,6 +72,7 @@ class _Supervisor:
             decided = after_attempt(lives, self._order.restart)
             if decided.verdict is not Verdict.RESTART:
                 self._end(current.stream, decided)
+                release_after(lives[-1].cause)
                 return decided
             current.stream.close()
             current = None

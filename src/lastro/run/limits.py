@@ -1,0 +1,100 @@
+"""Limits that act on the machine, whether home lives or not: asks the job to leave, and the machine to go."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lastro import atomic, strictjson
+from lastro.errors import StorageError
+from lastro.journal.events import EventType
+from lastro.journal.signals import Beat, LineReader, Signal, read_beat
+from lastro.journal.streams import StreamWriter
+from lastro.paths import AttemptFolder
+from lastro.providers.environment import RELEASE
+from lastro.rules import Cause, End, Leave, Limits, Order, judge_limits, leaving_seconds
+from lastro.run.idleness import Idleness
+
+if TYPE_CHECKING:
+    from lastro.run.attention import Seen
+
+#: Seconds between two looks: a limit is approached with seconds to spare.
+_LOOK_SECONDS = 0.5
+
+
+class LimitWatch:
+    """Watches lease end, budget, deadline and idleness of one attempt."""
+
+    def __init__(self, folder: AttemptFolder, order: Order, stream: StreamWriter) -> None:
+        self._folder, self._order, self._stream = folder, order, stream
+        self._active = order.limits != Limits()
+        self._signals = LineReader(folder.signals)
+        self._began, self._wall = _steady(), datetime.now(timezone.utc)
+        self._next = 0.0
+        self._save_seconds: float | None = None
+        self._beat: Beat | None = None
+        self._longest_step = 0.0
+        idle = order.limits.idle_seconds
+        self._idleness = Idleness(folder, idle) if idle is not None else None
+
+    def look(self, seen: Seen) -> Leave | None:
+        if not self._active or seen.now < self._next:
+            return None
+        self._next = seen.now + _LOOK_SECONDS
+        self._measure()
+        leaving = leaving_seconds(self._save_seconds, self._longest_step, self._order.grace_seconds)
+        idle_for = self._idleness.seconds(seen.now) if self._idleness is not None else None
+        leave = judge_limits(self._order.limits, self._now(), leaving=leaving, idle_for=idle_for)
+        if leave is None:
+            return None
+        self._active = False
+        self._stream.append(
+            EventType.LIMIT_REACHED,
+            limit=leave.limit,
+            why=leave.why,
+            seconds=round(leave.seconds, 3),
+            save_seconds=self._save_seconds,
+        )
+        return leave
+
+    def _now(self) -> datetime:
+        """Return wall time as it was at the beginning, moved on by a clock that never jumps."""
+        return self._wall + timedelta(seconds=_steady() - self._began)
+
+    def _measure(self) -> None:
+        """Keep what the last save and the longest step took."""
+        for line in self._signals.lines():
+            with contextlib.suppress(ValueError, KeyError, TypeError):  # a job can write anything there
+                facts = strictjson.loads(line)
+                if facts["kind"] == Signal.CHECKPOINT.value:
+                    self._save_seconds = float(facts["seconds"])
+        beat = read_beat(self._folder.heartbeat)
+        if beat is not None and self._beat is not None and beat.step > self._beat.step:
+            took = (beat.mono - self._beat.mono) / (beat.step - self._beat.step)
+            self._longest_step = max(self._longest_step, took)
+        self._beat = beat
+
+
+def _steady() -> float:
+    """Return seconds that go on while the machine sleeps, and do not jump when its clock is set."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+def release_after(cause: Cause) -> None:
+    """Ask the machine to end itself when a limit has ended the work on it, where the machine listens.
+
+    Machines that listen name the file to write in LASTRO_RELEASE. What was said in the journal is durable by
+    then; this process may be ended by what it asks for.
+    """
+    named = os.environ.get(RELEASE)
+    if not named or cause.end is not End.LIMIT:
+        return
+    why = str(cause.limit).replace("_", " ")
+    # A machine whose own storage takes no more is let go by home, which has the end of the run.
+    with contextlib.suppress(StorageError, OSError):
+        atomic.write_text(Path(named), strictjson.pretty({"why": why}))

@@ -1,0 +1,120 @@
+"""Limits on the machine, with real processes and nobody at home."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from lastro import strictjson
+from lastro.billing import Lease, LeaseKind
+from lastro.clock import iso
+from lastro.journal.events import EventType
+from lastro.paths import RunFolder
+from lastro.procs.killtree import end_tree
+from lastro.rules import Cause, End, Limits
+from lastro.run.limits import release_after
+from lastro.units import Money
+from tests.run.jobs import events_of, order_for, start_supervisor, write_order
+
+SAVES_ON_TERM = """
+import os, signal, sys, time
+def leave(*_):
+    open(os.environ["LASTRO_OUTPUTS"] + "/saved", "w").write("x")
+    sys.exit(85)
+signal.signal(signal.SIGTERM, leave)
+time.sleep(600)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_alive(tmp_path: Path) -> Iterator[None]:
+    yield
+    for folder in tmp_path.glob("disk/campaigns/*/runs/*/attempts/*"):
+        end_tree(("LASTRO_ATTEMPT", str(folder)))
+
+
+def soon(seconds: float) -> str:
+    return iso(datetime.now(timezone.utc) + timedelta(seconds=seconds))
+
+
+def supervised(tmp_path: Path, limits: Limits, script: str = SAVES_ON_TERM, **environment: str) -> RunFolder:
+    """Let a supervisor carry out a run with these limits to its end. Nobody has measured a save: 0.5 s."""
+    folder, order = order_for(tmp_path, sys.executable, "-c", script)
+    write_order(folder, order, limits=limits, grace_seconds=0.5)
+    start_supervisor(folder, **environment).wait(60)
+    return folder
+
+
+def test_before_the_lease_ends_the_job_saves_and_the_run_goes_on_elsewhere(tmp_path: Path) -> None:
+    folder = supervised(tmp_path, Limits(lease_end_at=soon(7.5)))
+
+    reached = next(event for event in events_of(folder, 1) if event.type is EventType.LIMIT_REACHED)
+    assert reached.facts["limit"] == "lease_end"
+    assert (folder.outputs / "saved").exists()
+    assert events_of(folder, 1)[-1].facts["verdict"] == "interrupted"
+
+
+def test_a_budget_pauses_the_run_and_the_machine_is_asked_to_go(tmp_path: Path) -> None:
+    """0.36 USD an hour are 0.0001 a second: 0.0008 USD last eight seconds."""
+    hourly = Lease(offer="box", kind=LeaseKind.HOURLY, price=Money(Decimal("0.36"), "USD"))
+    limits = Limits(budget=Money(Decimal("0.0008"), "USD"), lease=hourly, billed_since=soon(0))
+    release = tmp_path / "release.json"
+
+    folder = supervised(tmp_path, limits, LASTRO_RELEASE=str(release))
+
+    ended = events_of(folder, 1)[-1].facts
+    assert ended["verdict"] == "paused"
+    assert "budget" in ended["why"]
+    assert strictjson.read(release) == {"why": "budget"}
+
+
+def test_a_window_that_is_over_ends_a_job_that_ignores_everything(tmp_path: Path) -> None:
+    script = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+
+    folder = supervised(tmp_path, Limits(deadline_at=soon(-1)), script)
+
+    ended = events_of(folder, 1)[-1].facts
+    assert ended["verdict"] == "paused"
+    assert "deadline" in ended["why"] and "grace" in ended["why"]
+
+
+def test_a_job_that_does_nothing_at_all_is_paused(tmp_path: Path) -> None:
+    folder = supervised(tmp_path, Limits(idle_seconds=1.0))
+
+    assert "idle" in events_of(folder, 1)[-1].facts["why"]
+    assert (folder.outputs / "saved").exists()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "(Path('got').open('ab').write(b'x' * 4096), time.sleep(0.05))",  # bytes that come in
+        "sum(range(200000))",  # processors
+        "(print('.', flush=True), time.sleep(0.1))",  # output
+    ],
+)
+def test_what_takes_long_and_does_something_is_not_idle(tmp_path: Path, work: str) -> None:
+    """Five times the limit without a step or a save."""
+    script = (
+        "import time; from pathlib import Path\n"
+        f"end = time.monotonic() + 5\nwhile time.monotonic() < end:\n    {work}"
+    )
+
+    folder = supervised(tmp_path, Limits(idle_seconds=1.0), script)
+
+    assert events_of(folder, 1)[-1].facts["verdict"] == "completed"
+
+
+def test_only_a_limit_lets_the_machine_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = tmp_path / "release.json"
+    monkeypatch.setenv("LASTRO_RELEASE", str(release))
+
+    release_after(Cause(end=End.ASKED, why="lunch"))
+    assert not release.exists()
+    release_after(Cause(end=End.LIMIT, why="because", limit="lease_end"))
+    assert strictjson.read(release) == {"why": "lease end"}
