@@ -17,12 +17,17 @@ from lastro.locale import _
 
 @dataclass(frozen=True)
 class Candidate:
-    """One checkpoint on the disk. `verified`: this process has read every byte of it, and all were right."""
+    """One checkpoint on the disk.
+
+    `verified`: this process has read every byte of it, and all were right. `healthy` is False when its values
+    are not finite; None where that is not known, which counts as healthy.
+    """
 
     name: str
     step: int
     attempt: int
     verified: bool
+    healthy: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,8 @@ def plan_retention(found: Sequence[Candidate], keep: int, protect: Collection[st
     """Decide which checkpoints stay.
 
     The `keep` latest verified ones stay, the protected ones, and whatever is later than those: a
-    checkpoint that was not read again neither counts as kept nor makes an older one superfluous.
+    checkpoint that was not read again neither counts as kept nor makes an older one superfluous. One that
+    is not healthy does so least of all; the latest of these stays to be looked at, the others go.
 
     Args:
         found: in any order.
@@ -54,14 +60,19 @@ def plan_retention(found: Sequence[Candidate], keep: int, protect: Collection[st
         )
     kept: list[tuple[str, str]] = []
     removed: list[tuple[str, str]] = []
-    verified = 0
+    verified = unhealthy = 0
     for item in sorted(found, key=lambda each: (each.step, each.attempt), reverse=True):
         superseded = verified >= keep
-        verified += item.verified
+        is_bad = item.healthy is False
+        verified += item.verified and not is_bad
         if item.name in protect:
             kept.append((item.name, _("protected")))
         elif superseded:
             removed.append((item.name, _("{keep} later ones were read again and verify").format(keep=keep)))
+        elif is_bad:
+            why = _("its values are not finite")
+            (removed if unhealthy else kept).append((item.name, why))
+            unhealthy += 1
         elif item.verified:
             why = _("one of the {keep} latest that verify").format(keep=keep)
             kept.append((item.name, why))
@@ -77,11 +88,31 @@ def apply_retention(
     candidates = []
     for folder in store.names(checkpoints):
         step, attempt = folder.name.split("-a")
-        candidates.append(Candidate(folder.name, int(step), int(attempt), folder.name in verified))
+        candidates.append(
+            Candidate(folder.name, int(step), int(attempt), folder.name in verified, _healthy(folder))
+        )
     plan = plan_retention(candidates, keep, protect)
     for name, _why in plan.removed:
         atomic.withdraw_folder(checkpoints / name)
     return plan
+
+
+def _healthy(folder: Path) -> bool | None:
+    manifest = store.committed(folder)
+    return None if isinstance(manifest, str) or manifest.health is None else manifest.health.healthy
+
+
+def make_room(checkpoints: Path, keep: int, verified: Collection[str]) -> bool:
+    """Let go, before the next save, of what that save would let go after it; tell whether anything went.
+
+    So one checkpoint less than `keep` is there until the save is through, and at least one: the latest
+    verified, of which every byte is read again first.
+    """
+    usable = (folder for folder in store.names(checkpoints) if folder.name in verified)
+    latest = next((folder for folder in usable if _healthy(folder) is not False), None)
+    if keep < 2 or latest is None or store.verify(latest):
+        return False
+    return bool(apply_retention(checkpoints, keep - 1, verified).removed)
 
 
 def remove_leftovers(checkpoints: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from lastro import strictjson
-from lastro.checkpoint import state, store
+from lastro.checkpoint import health, state, store
 from lastro.checkpoint.adapters.base import TENSORS, Bridge, Stateful
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
@@ -22,8 +23,21 @@ POSITION = "position"
 RESERVED = (RANDOM, POSITION)
 
 
-def write(draft: store.Draft, objects: Mapping[str, Stateful], position: Any, bridge: Bridge) -> None:
+def write(
+    draft: store.Draft,
+    objects: Mapping[str, Stateful],
+    position: Any,
+    bridge: Bridge,
+    from_start: Collection[str] = (),
+) -> None:
     """Write the state of every tracked object, the random states and the position into a draft.
+
+    Args:
+        draft: takes the files, and the health that was found.
+        objects: by the names that they are tracked under.
+        position: a tree of plain values.
+        bridge: a fresh one.
+        from_start: names of tensors that were not finite before the first step.
 
     Raises:
         CheckpointDamaged: a value cannot be put back exactly; it is named.
@@ -32,8 +46,20 @@ def write(draft: store.Draft, objects: Mapping[str, Stateful], position: Any, br
     groups[RANDOM] = bridge.random_state()
     groups[POSITION] = position
     encoded = {name: state.encode(tree, name, bridge.take) for name, tree in groups.items()}
+    draft.health = health.judge(bridge.not_finite(), from_start)
     bridge.write_taken(draft)
     draft.write(STATE, [strictjson.dumps({"version": VERSION, "groups": encoded}).encode()])
+
+
+def not_finite(objects: Mapping[str, Stateful], bridge: Bridge) -> frozenset[str]:
+    """Return the names of tensors that hold NaN or an infinity now: before the first step this is normal.
+
+    A state that cannot be saved is not told here: the first save does it, by name.
+    """
+    with contextlib.suppress(CheckpointDamaged):
+        for name, item in objects.items():
+            state.encode(item.state_dict(), name, bridge.take)
+    return frozenset(bridge.not_finite() or ())
 
 
 def read(folder: Path, manifest: store.Manifest, bridge: Bridge) -> dict[str, Any]:

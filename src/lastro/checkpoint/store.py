@@ -16,6 +16,7 @@ from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.checkpoint import digest
+from lastro.checkpoint.health import Health
 from lastro.errors import CheckpointDamaged, Fenced, LastroError
 from lastro.locale import _
 
@@ -60,6 +61,7 @@ class Manifest:
     facts: Facts
     algorithm: str
     files: Mapping[str, FileEntry]
+    health: Health | None = None
 
     @property
     def step(self) -> int:
@@ -80,6 +82,7 @@ class Manifest:
             "why": facts.why,
             "created": facts.created,
             "position": dict(facts.position),
+            **(self.health.as_json() if self.health else {}),
             "files": {
                 name: {"bytes": entry.bytes, self.algorithm: entry.digest}
                 for name, entry in self.files.items()
@@ -109,16 +112,20 @@ class Manifest:
         }
         if any(Path(name).name != name or name == MANIFEST for name in files):
             raise ValueError(_("it names a file outside its folder"))
-        return cls(facts=facts, algorithm=algorithm, files=files)
+        return cls(facts=facts, algorithm=algorithm, files=files, health=Health.from_json(value))
 
 
 @dataclass(frozen=True)
 class Found:
-    """The latest checkpoint that verifies, None when there is none; what was passed over, with reasons."""
+    """The latest checkpoint that is healthy and verifies, None when there is none.
+
+    `passed_over`: later ones, with reasons. `unhealthy_step`: the highest of those whose values are lost.
+    """
 
     folder: Path | None
     manifest: Manifest | None
     passed_over: tuple[tuple[Path, str], ...]
+    unhealthy_step: int | None = None
 
 
 class Draft:
@@ -127,6 +134,7 @@ class Draft:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: dict[str, FileEntry] = {}
+        self.health: Health | None = None
 
     def write(self, name: str, chunks: Iterable[bytes | memoryview]) -> None:
         """Write one file of the checkpoint. Its bytes become durable when the checkpoint is published."""
@@ -157,7 +165,7 @@ def publish(checkpoints: Path, facts: Facts, still_mine: Callable[[], bool]) -> 
     with atomic.publish_folder(checkpoints / facts.name) as folder:
         draft = Draft(folder)
         yield draft
-        manifest = Manifest(facts=facts, algorithm=digest.ALGORITHM, files=draft.files)
+        manifest = Manifest(facts=facts, algorithm=digest.ALGORITHM, files=draft.files, health=draft.health)
         (folder / MANIFEST).write_text(strictjson.pretty(manifest.as_json()), encoding="utf-8")
         if not still_mine():
             raise fenced(facts.attempt)
@@ -257,15 +265,23 @@ def names(checkpoints: Path) -> list[Path]:
 
 
 def latest(checkpoints: Path) -> Found:
-    """Return the checkpoint with the highest (step, attempt) that verifies; half-written ones count not."""
+    """Return the checkpoint with the highest (step, attempt) that is healthy and verifies.
+
+    Half-written ones count not. One whose health is not known counts as healthy.
+    """
     passed_over = []
+    unhealthy: int | None = None
     for folder in names(checkpoints):
         manifest = committed(folder)
         if isinstance(manifest, str):
             passed_over.append((folder, manifest))
             continue
+        if manifest.health is not None and not manifest.health.healthy:
+            unhealthy = manifest.step if unhealthy is None else unhealthy
+            passed_over.append((folder, manifest.health.why_not))
+            continue
         problems = verify(folder)
         if not problems:
-            return Found(folder, manifest, tuple(passed_over))
+            return Found(folder, manifest, tuple(passed_over), unhealthy)
         passed_over.append((folder, "; ".join(problems)))
-    return Found(None, None, tuple(passed_over))
+    return Found(None, None, tuple(passed_over), unhealthy)

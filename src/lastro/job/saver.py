@@ -45,6 +45,7 @@ class Saver:
         self._safe_time = time.monotonic()
         self._schedule: Schedule = schedule(self._order.checkpoint, None)
         self._verified: set[str] = set()
+        self._not_finite_from_start: frozenset[str] = frozenset()
 
     # --- what is tracked ------------------------------------------------------------------------------
 
@@ -98,15 +99,20 @@ class Saver:
             self._signals.send(Signal.PASSED_OVER, folder=folder.name, why=why)
             tell(_("checkpoint {name} is passed over: {why}").format(name=folder.name, why=why))
         usable = found.manifest.step if found.manifest else None
-        stop = judge_resume(self._place.attempt.committed_step, usable)
+        committed = self._place.attempt.committed_step
+        # One that is not healthy counts as no progress, and still there is no beginning at step 0 after it.
+        stop = judge_resume(committed if committed is not None else found.unhealthy_step, usable)
         if stop is not None:
             self.stop(stop)
         if found.folder is None or found.manifest is None:
+            self._not_finite_from_start = snapshot.not_finite(self._tracked, bridge())
             return None
         return self._put_back(found, began)
 
     def _put_back(self, found: store.Found, began: float) -> Mapping[str, Any] | None:
         assert found.folder is not None and found.manifest is not None
+        if found.manifest.health is not None:
+            self._not_finite_from_start = frozenset(found.manifest.health.from_start)
         library = bridge()
         leave_out = self._order.leave_out
         groups = snapshot.read(found.folder, found.manifest, library)
@@ -215,7 +221,9 @@ class Saver:
             position=self._position,
         )
         with store.publish(checkpoints, facts, self._place.still_mine) as draft:
-            snapshot.write(draft, self._tracked, self._position, bridge())
+            snapshot.write(
+                draft, self._tracked, self._position, bridge(), from_start=self._not_finite_from_start
+            )
         problems = store.verify(checkpoints / facts.name)
         if problems:
             raise StorageError(
@@ -225,6 +233,8 @@ class Saver:
                 hint=_("do not trust this disk; earlier checkpoints are untouched"),
             )
         self._verified.add(facts.name)
+        if draft.health is not None and not draft.health.healthy:
+            tell(_("checkpoint {name}: {why}").format(name=facts.name, why=draft.health.why_not))
         size = sum(entry.bytes for entry in draft.files.values())
         seconds = round(time.monotonic() - began, 4)
         self._signals.send(

@@ -42,7 +42,7 @@ class EventType(str, Enum):
     ATTEMPT_ADOPTED = "attempt.adopted"  # supervisor: a new one found the job alive
     ATTEMPT_RESUMED = "attempt.resumed"  # step, folder, seconds
     ATTEMPT_STEPPED = "attempt.stepped"  # step, seconds: the first step completed by this attempt
-    CHECKPOINT_COMMITTED = "checkpoint.committed"  # step, folder, bytes, seconds, why
+    CHECKPOINT_COMMITTED = "checkpoint.committed"  # step, folder, bytes, seconds, why, healthy
     CHECKPOINT_REFUSED = "checkpoint.refused"  # folder, why: announced by the job, not believed
     CHECKPOINT_PASSED_OVER = "checkpoint.passed_over"  # folder, why
     OUTPUT_PUBLISHED = "output.published"  # path, bytes, sha256
@@ -53,7 +53,7 @@ class EventType(str, Enum):
     STOP_RULED = "stop.ruled"  # rule, why, step, metric, value
     ATTEMPT_ASKED = "attempt.asked"  # why: a person asked for save and stop
     LIMIT_REACHED = "limit.reached"  # limit, why, seconds (to leave), save_seconds (of the last save)
-    ATTEMPT_ENDED = "attempt.ended"  # cause, step, committed_step, seconds
+    ATTEMPT_ENDED = "attempt.ended"  # cause, step, committed_step, seconds, ended_by
     RUN_ENDED = "run.ended"  # verdict, why: this supervisor starts no further attempt
 
 

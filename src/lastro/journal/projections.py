@@ -172,15 +172,17 @@ def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
             seconds=facts["seconds"],
             why=facts["why"],
             at=event.at,
+            healthy=facts.get("healthy"),
         )
-        return replace(view, checkpoints=(*view.checkpoints, saved), committed_step=facts["step"])
+        view = replace(view, checkpoints=(*view.checkpoints, saved))
+        return view if saved.healthy is False else replace(view, committed_step=saved.step)
     if event.type is EventType.CHECKPOINT_PASSED_OVER:
         return replace(view, passed_over=(*view.passed_over, (facts["folder"], facts["why"])))
     if event.type is EventType.ATTEMPT_ENDED:
         cause = facts["cause"]
+        view = replace(view, limit=cause.get("limit"))
         return _ended(view, event.at, cause["end"], cause["why"], facts["step"])
     return view
-        view = replace(view, limit=cause.get("limit"))
 
 
 def _ended(view: AttemptView, at: str, end: str, why: str, step: int | None) -> AttemptView:

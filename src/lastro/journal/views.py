@@ -16,7 +16,10 @@ from lastro.units import Money
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointView:
-    """A committed checkpoint. `seconds` is how long the job stood still for it."""
+    """A committed checkpoint. `seconds` is how long the job stood still for it.
+
+    `healthy` is False when its values are not finite, None where that is not known.
+    """
 
     step: int
     attempt: int
@@ -25,6 +28,7 @@ class CheckpointView:
     seconds: float
     why: str
     at: str
+    healthy: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +56,11 @@ class AttemptView:
     checkpoints: tuple[CheckpointView, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
     process: Mapping[str, Any] | None = None
+    limit: str | None = None
 
     @property
     def alive(self) -> bool:
         return self.ended_at is None
-    limit: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

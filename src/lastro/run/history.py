@@ -36,7 +36,8 @@ def life_of(events: Sequence[Event]) -> Life | None:
                 progress_after=before,
             )
         elif life is not None and event.type is EventType.CHECKPOINT_COMMITTED:
-            life = replace(life, progress_after=event.facts["step"])
+            if event.facts.get("healthy") is not False:
+                life = replace(life, progress_after=event.facts["step"])
         elif life is not None and event.type is EventType.ATTEMPT_ENDED:
             life = replace(life, cause=cause_from_json(event.facts["cause"]))
     return life

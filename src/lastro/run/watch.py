@@ -46,7 +46,7 @@ class Watch:
         """Go on where an earlier supervisor of this attempt stopped recording."""
         for event in events:
             self._offset = max(self._offset, event.facts.get("signal", 0))
-            if event.type is EventType.CHECKPOINT_COMMITTED:
+            if event.type is EventType.CHECKPOINT_COMMITTED and event.facts.get("healthy") is not False:
                 self.committed_step = event.facts["step"]
             if event.type is EventType.ATTEMPT_RESUMED:
                 self.resumed_step = event.facts["step"]
@@ -128,7 +128,9 @@ class Watch:
         if isinstance(found, str):
             self._append(EventType.CHECKPOINT_REFUSED, folder=facts["folder"], why=found)
             return
-        self.committed_step = found.step
+        health = found.health
+        if health is None or health.healthy:  # values that are lost are no progress
+            self.committed_step = found.step
         self._append(
             EventType.CHECKPOINT_COMMITTED,
             step=found.step,
@@ -136,6 +138,7 @@ class Watch:
             bytes=size,
             seconds=seconds,
             why=why,
+            healthy=health.healthy if health else None,
         )
 
     def _output(self, facts: Mapping[str, Any]) -> None:

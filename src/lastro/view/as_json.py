@@ -124,6 +124,7 @@ def _checkpoint(saved: CheckpointView) -> dict[str, Any]:
         "seconds": saved.seconds,
         "why": saved.why,
         "at": saved.at,
+        "healthy": saved.healthy,
     }
 
 

@@ -111,7 +111,8 @@ def _attempt_marks(life: AttemptView, zero: datetime) -> list[Mark]:
         Mark(
             at=_since(saved.at, zero),
             kind="checkpoint",
-            text=_("checkpoint at step {step}, {size}").format(step=saved.step, size=show_bytes(saved.bytes)),
+            text=_("checkpoint at step {step}, {size}").format(step=saved.step, size=show_bytes(saved.bytes))
+            + (_(", values not finite") if saved.healthy is False else ""),
         )
         for saved in life.checkpoints
     ]

@@ -35,6 +35,10 @@ class Bridge(Protocol):
         """
         ...
 
+    def not_finite(self) -> tuple[str, ...] | None:
+        """Return the names of the taken tensors that hold NaN or an infinity; None without any tensor."""
+        ...
+
     def write_taken(self, draft: Draft) -> None:
         """Write the tensors that were taken since the last call into `TENSORS`; none make no file."""
         ...

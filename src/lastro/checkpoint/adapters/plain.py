@@ -26,6 +26,9 @@ class Plain:
     def take(self, path: str, value: Any) -> str | None:
         return None
 
+    def not_finite(self) -> tuple[str, ...] | None:
+        return None
+
     def write_taken(self, draft: Draft) -> None:
         """Nothing was taken."""
 

@@ -52,6 +52,11 @@ class Torch:
             self._names[seen] = name
         return name
 
+    def not_finite(self) -> tuple[str, ...] | None:
+        if not self._taken:
+            return None
+        return tuple(name for name, value in self._taken.items() if not _is_finite(value))
+
     def write_taken(self, draft: Draft) -> None:
         taken, self._taken, self._names = self._taken, {}, {}
         if taken:
@@ -126,6 +131,22 @@ def _check_kind(path: str, value: torch.Tensor) -> None:
         raise refused(path, _("a tensor on the meta device has no values"))
     if value.dtype not in _DTYPES:
         raise refused(path, _("{dtype} is not in the safetensors format").format(dtype=value.dtype))
+
+
+def _is_finite(value: torch.Tensor) -> bool:
+    """Tell whether a tensor holds neither NaN nor an infinity. Integers are always finite.
+
+    The smallest and the largest element tell it in one pass and without a copy: a NaN anywhere becomes both.
+    """
+    if value.numel() == 0 or not (value.is_floating_point() or value.is_complex()):
+        return True
+    dense = value.detach()
+    if dense.is_complex():
+        dense = torch.view_as_real(dense.resolve_conj())
+    elif dense.element_size() == 1:  # the float8 types have no such operation of their own
+        dense = dense.to(torch.float32)
+    smallest, largest = torch.aminmax(dense)
+    return bool(torch.isfinite(smallest) & torch.isfinite(largest))
 
 
 def _same_memory(value: torch.Tensor) -> tuple[Any, ...] | None:
