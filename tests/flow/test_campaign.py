@@ -6,7 +6,11 @@ import os
 import signal
 from pathlib import Path
 
+from lastro import atomic
 from lastro.journal.signals import read_beat
+from lastro.paths import RunFolder
+from lastro.procs.identity import send
+from lastro.run.seat import read_seat
 from tests.flow.campaigns import SmallCampaign, wait_for
 
 
@@ -68,3 +72,39 @@ def test_another_provider_is_refused_while_a_machine_is_rented(campaign: SmallCa
     assert "--on local" in refused.stderr
     assert result["decision"]["verdict"] == "adopt"
     assert result["plan"]["revisions"] == []
+
+
+def test_a_stop_that_nobody_has_heeded_is_heeded_by_the_next_supervisor(campaign: SmallCampaign) -> None:
+    campaign.edit("steps: 40", "steps: 400")
+    _killed_at_work(campaign)
+    (attempt,) = _attempts_at_work(campaign)
+    run = RunFolder(attempt.parent.parent)
+    supervisor = read_seat(run)
+    assert supervisor is not None and send(supervisor, signal.SIGKILL)
+    atomic.write_text(run.stop_request, '{"why": "the card is needed elsewhere"}')
+
+    halted = campaign.lastro("run")
+    status = campaign.json("status")
+
+    assert halted.returncode == 11
+    assert [life["end"] for life in status["runs"][0]["attempts"]] == ["asked"]
+    assert status["runs"][0]["attempts"][0]["last_step"] < 400
+
+
+def test_a_supervisor_that_cannot_do_its_work_is_not_started_for_ever(campaign: SmallCampaign) -> None:
+    campaign.edit("steps: 40", "steps: 4000")
+    _killed_at_work(campaign)
+    (attempt,) = _attempts_at_work(campaign)
+    run = RunFolder(attempt.parent.parent)
+    supervisor = read_seat(run)
+    assert supervisor is not None and send(supervisor, signal.SIGKILL)
+    # Where the supervisor's beat belongs lies a folder: each start adopts the job, and fails right after.
+    run.supervisor_beat.unlink()
+    run.supervisor_beat.mkdir()
+
+    done = campaign.lastro("run", "--only", "control")
+
+    status = campaign.json("status")
+    assert status["runs"][0]["status"] == "failed"
+    assert "could not do its work" in done.stdout
+    assert [machine["state"] for machine in status["machines"]] == ["gone"]

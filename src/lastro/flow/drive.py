@@ -75,7 +75,7 @@ class Driver:
     def __init__(self, drive: Drive) -> None:
         self._d = drive
         self._folder = drive.session.on_disk
-        self._starts: dict[str, tuple[int, int]] = {}
+        self._starts: dict[str, tuple[int, int, int]] = {}
         self._told = Told()
         self._retiring: set[str] = set()
         self._mirrored = 0.0
@@ -131,7 +131,7 @@ class Driver:
             max_machines=self._d.plan.machines,
             resumable=self._d.resumable,
             budget=self._d.plan.budget,
-            silent_starts={run: count for run, (count, _size) in self._starts.items()},
+            silent_starts={run: self._barren(run) for run in self._starts},
             checked=frozenset(
                 str(facts["machine"]) for facts in view.preflights if facts["verdict"] != "fail"
             ),
@@ -286,6 +286,9 @@ class Driver:
         assert isinstance(action, policy.Dispatch)
         run = self._d.plan.run(action.run)
         machine = self._d.provider.describe(action.machine)
+        if view.run(run.id).status == "paused":
+            # Done with; one that nobody has heeded yet is for whoever takes the run up now.
+            self._folder.run(run.id).stop_request.unlink(missing_ok=True)
         self._write_order(run, machine)
         self._d.writer.append(EventType.RUN_DISPATCHED, run=run.id, machine=machine.id, why=action.why)
         folder = self._folder.run(run.id)
@@ -312,7 +315,6 @@ class Driver:
         atomic.make_folder(folder.root)
         if not folder.config.exists():
             atomic.write_text(folder.config, strictjson.pretty(config_record(self._d.plan, run)))
-        folder.stop_request.unlink(missing_ok=True)
         atomic.write_text(folder.order, strictjson.pretty(order.as_json()))
 
     def _await_seat(self, run: str) -> None:
@@ -324,10 +326,18 @@ class Driver:
                 return
 
     def _count_start(self, run: str) -> None:
-        """Count starts in a row after which the run's streams had not grown."""
-        size = self._size_of_streams(run)
-        count, before = self._starts.get(run, (0, -1))
-        self._starts[run] = (count + 1 if size == before else 1, size)
+        """Count a start; it is one in a row while the starts before it brought nothing."""
+        self._starts[run] = (self._barren(run) + 1, self._size_of_streams(run), self._size_of_errors(run))
+
+    def _barren(self, run: str) -> int:
+        """Return how many starts in a row brought nothing to the run's streams, or ended in an error."""
+        count, size, errors = self._starts.get(run, (0, 0, 0))
+        brought = self._size_of_streams(run) > size and self._size_of_errors(run) == errors
+        return 0 if brought else count
+
+    def _size_of_errors(self, run: str) -> int:
+        log = self._folder.run(run).supervisor_log
+        return log.stat().st_size if log.exists() else 0
 
     def _size_of_streams(self, run: str) -> int:
         return sum(path.stat().st_size for path in self._folder.journal.glob(f"{run}-*.jsonl"))

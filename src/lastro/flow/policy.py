@@ -12,7 +12,7 @@ from lastro.units import Money
 
 _OVER = ("completed", "stopped", "failed", "superseded")
 _USABLE = (MachineState.BOOTING, MachineState.RUNNING)
-#: Starts of a supervisor in a row that wrote nothing before its run is given up.
+#: Starts of a supervisor in a row that brought nothing before its run is given up.
 MAX_SILENT_STARTS = 3
 
 
@@ -22,7 +22,8 @@ class Situation:
 
     machines: what the provider says, by machine id. supervised: runs whose supervisor lives.
     wanted: ids of the runs to carry out, in order. resumable: paused runs that are to go on.
-    silent_starts: by run, how often a supervisor was started in a row without a word in the journal.
+    silent_starts: by run, how often a supervisor was started in a row and brought nothing to the journal,
+        or ended in an error.
     checked: machines that passed preflight.
     retiring: runs that were set aside and have been asked to end.
     """
@@ -189,7 +190,7 @@ def _retire(now: Situation) -> Action | None:
 def _give_up(now: Situation) -> Action | None:
     for run in _open_runs(now):
         if now.silent_starts.get(run.id, 0) >= MAX_SILENT_STARTS and run.id not in now.supervised:
-            why = _("its supervisor was started {count} times and ended without a word").format(
+            why = _("its supervisor was started {count} times and could not do its work").format(
                 count=now.silent_starts[run.id]
             )
             return GiveUp(run=run.id, why=why)
