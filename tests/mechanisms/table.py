@@ -1,0 +1,124 @@
+"""Mechanisms that the promises of docs/reliability.md rest on, and how to disable each.
+
+`old` is replaced by `new` once in a copy of the source; with that, `test` has to fail. A mechanism that can
+be taken away without a test noticing is one that a change may take away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """One line (or few) that a promise rests on."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+
+MECHANISMS = (
+    Mechanism(
+        "two starts without progress end a run",
+        "rules/restart.py",
+        "if barren >= policy.starts_without_progress:",
+        "if False:",
+        "tests/test_rules.py::test_two_starts_without_progress_end_the_run",
+    ),
+    Mechanism(
+        "the same failure twice ends a run",
+        "rules/restart.py",
+        "if cause.failure is not None:",
+        "if False:",
+        "tests/test_rules.py::test_the_same_failure_at_the_same_step_twice_stops_at_once",
+    ),
+    Mechanism(
+        "a supervisor that died is replaced by one that finds its job",
+        "run/attempt.py",
+        "attempt._job = take_over(folder)",
+        "attempt._job = None",
+        "tests/run/test_supervisor.py::test_a_supervisor_killed_9_is_replaced_and_the_same_job_goes_on",
+    ),
+    Mechanism(
+        "one supervisor per run",
+        "run/seat.py",
+        "if holder is not None and is_alive(holder):",
+        "if False:",
+        "tests/run/test_supervisor.py::test_of_many_supervisors_one_starts_the_job",
+    ),
+    Mechanism(
+        "a supervisor whose seat was taken gives way",
+        "run/seat.py",
+        "return not self.folder.seat(self.number + 1).exists()",
+        "return True",
+        "tests/run/test_supervisor.py::test_a_supervisor_whose_seat_was_taken_ends_its_job_and_is_fenced",
+    ),
+    Mechanism(
+        "what a job leaves behind is ended with it",
+        "run/attempt.py",
+        "end_tree(self._marker, spare=[job.shim])",
+        "job.terminate()",
+        "tests/run/test_supervisor.py::"
+        "test_a_job_that_ignores_everything_is_ended_with_all_its_children_after_the_grace",
+    ),
+    Mechanism(
+        "files are synced before they get their name",
+        "atomic.py",
+        "            os.fsync(file.fileno())\n    except BaseException:",
+        "    except BaseException:",
+        "tests/crash/test_power_cut.py::test_after_a_power_cut_at_any_call_everything_announced_is_there",
+    ),
+    Mechanism(
+        "names are synced before they are announced",
+        "atomic.py",
+        "os.O_RDONLY | os.O_DIRECTORY)\n    try:\n        os.fsync(descriptor)",
+        "os.O_RDONLY | os.O_DIRECTORY)\n    try:\n        pass",
+        "tests/crash/test_power_cut.py::test_after_a_power_cut_at_any_call_everything_announced_is_there",
+    ),
+    Mechanism(
+        "events that others act upon are synced",
+        "journal/streams.py",
+        "        if kind in DURABLE:\n",
+        "        if False:\n",
+        "tests/crash/test_power_cut.py::test_after_a_power_cut_at_any_call_everything_announced_is_there",
+    ),
+    Mechanism(
+        "a torn last line is cut",
+        "journal/streams.py",
+        "os.truncate(path, path.stat().st_size - reading.torn)",
+        "pass",
+        "tests/journal/test_streams.py::test_a_torn_last_line_is_cut_and_told",
+    ),
+    Mechanism(
+        "lines are chained",
+        "journal/streams.py",
+        "if prev != head.digest:",
+        "if False:",
+        "tests/journal/test_streams.py::test_a_changed_line_is_found_at_its_place",
+    ),
+    Mechanism(
+        "a source that was rewritten is refused",
+        "journal/streams.py",
+        "if not whole.startswith(have) or reading.damage is not None:",
+        "if reading.damage is not None:",
+        "tests/journal/test_streams.py::test_a_source_that_was_rewritten_is_refused_and_the_copy_kept",
+    ),
+    Mechanism(
+        "one home process drives a campaign",
+        "flow/session.py",
+        "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)",
+        "pass",
+        "tests/flow/test_journey.py::"
+        "test_two_runs_started_at_once_give_one_attempt_each_and_both_tell_the_result",
+    ),
+    Mechanism(
+        "rules of a frozen plan change only with a reason",
+        "flow/freeze.py",
+        "if changes.rules and revise is None:",
+        "if False:",
+        "tests/flow/test_journey.py::test_changed_rules_need_a_reason",
+    ),
+)
