@@ -1,8 +1,9 @@
 """Ending everything that belongs together, whatever it did: new sessions, double forks, forking storms.
 
-Two rungs: descent (children of children of the roots) and the environment (processes that inherited
-NAME=VALUE). The first misses orphans, the second misses what cleared its environment; what one finds is a
-root for the other.
+Three rungs: the PID namespace (everything in one that a member lives in, when it is not the caller's own),
+descent (children of children of the roots) and the environment (processes that inherited NAME=VALUE). The
+first needs somebody to have made a namespace, the second misses orphans where no subreaper takes them in, the
+third misses what cleared its environment; what one finds is a root for the others.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from lastro.errors import ProviderError
 from lastro.locale import _
@@ -24,16 +26,35 @@ _FREEZING_LOOKS = 20
 _EMPTY_LOOKS = 3
 
 
+class Rung(str, Enum):
+    """A way to find what belongs together; which of them can be had depends on the machine."""
+
+    NAMESPACE = "namespace"
+    DESCENT = "descent"
+    ENVIRONMENT = "environment"
+
+
 @dataclass(frozen=True)
 class Members:
-    """What belongs to a tree, by the rung that found it. One process can stand in both."""
+    """What belongs to a tree, by the rung that found it. One process can stand in several."""
 
     descent: frozenset[ProcessId]
     environment: frozenset[ProcessId]
+    namespace: frozenset[ProcessId] = frozenset()
 
     @property
     def all(self) -> frozenset[ProcessId]:
-        return self.descent | self.environment
+        return self.descent | self.environment | self.namespace
+
+    def __or__(self, other: Members) -> Members:
+        return Members(
+            self.descent | other.descent,
+            self.environment | other.environment,
+            self.namespace | other.namespace,
+        )
+
+
+NOBODY = Members(frozenset(), frozenset())
 
 
 def descendants(parents: Mapping[int, int], roots: Iterable[int]) -> set[int]:
@@ -55,6 +76,7 @@ def members(
     roots: Sequence[ProcessId | int] = (),
     *,
     spare: Sequence[ProcessId] = (),
+    rungs: Collection[Rung] = frozenset(Rung),
 ) -> Members:
     """Return the living processes that belong to a tree; never the caller, nor what the caller descends from.
 
@@ -64,14 +86,36 @@ def members(
             been used again: the caller, or a child that was not waited for.
         spare: processes that are left out, though not what descends from them: a shim that is to tell
             how its job ended.
+        rungs: the ways to look.
     """
     entries = {pid: entry for pid, entry in table().items() if not entry.dead}
     spared = _ancestry(entries, os.getpid()) | {process.pid for process in spare}
-    marked = {pid for pid in entries if pid not in spared and inherits(pid, marker)}
+    marked = set()
+    if Rung.ENVIRONMENT in rungs:
+        marked = {pid for pid in entries if pid not in spared and inherits(pid, marker)}
     known = {root if isinstance(root, int) else root.pid for root in roots if _is_root(root)} & entries.keys()
-    parents = {pid: entry.parent for pid, entry in entries.items()}
-    descent = (known | descendants(parents, known | marked)) - spared
-    return Members(_identities(entries, descent), _identities(entries, marked))
+    apart = _in_namespaces_of(known | marked, entries) - spared if Rung.NAMESPACE in rungs else set()
+    descent = set()
+    if Rung.DESCENT in rungs:
+        parents = {pid: entry.parent for pid, entry in entries.items()}
+        left_out = {process.pid for process in spare if is_alive(process)}
+        descent = (known | descendants(parents, known | marked | apart | left_out)) - spared
+    return Members(_identities(entries, descent), _identities(entries, marked), _identities(entries, apart))
+
+
+def _in_namespaces_of(pids: Iterable[int], entries: Iterable[int]) -> set[int]:
+    """Return all processes of the PID namespaces that these live in, the caller's own left out."""
+    own = _pid_namespace(os.getpid())
+    wanted = {_pid_namespace(pid) for pid in pids} - {own, None}
+    return {pid for pid in entries if _pid_namespace(pid) in wanted} if wanted else set()
+
+
+def _pid_namespace(pid: int) -> str | None:
+    """Return the name of a process's PID namespace; None when it has gone or must not be asked."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")  # noqa: PTH115 - asked of every process at every look
+    except OSError:
+        return None
 
 
 def end_tree(
@@ -81,6 +125,7 @@ def end_tree(
     spare: Sequence[ProcessId] = (),
     grace_seconds: float = 0.0,
     seconds: float = 30.0,
+    rungs: Collection[Rung] = frozenset(Rung),
 ) -> Members:
     """End a tree (see `members`) for good and return what was ended, by the rung that found it.
 
@@ -95,29 +140,27 @@ def end_tree(
     if grace_seconds > 0:
         _ask(marker, roots, grace_seconds)
     deadline = time.monotonic() + seconds
-    descent: set[ProcessId] = set()
-    environment: set[ProcessId] = set()
+    ended = NOBODY
     looks, empty = 0, 0
     spared = _ancestry(table(), os.getpid()) | {process.pid for process in spare}
     while empty < _EMPTY_LOOKS:
-        seen = descent | environment
-        found = members(marker, (*roots, *seen), spare=spare)
-        fresh = found.all - seen
-        descent |= found.descent
-        environment |= found.environment
+        found = members(marker, (*roots, *ended.all), spare=spare, rungs=rungs)
+        fresh = found.all - ended.all
+        ended |= found
         looks += 1
         if fresh and looks <= _FREEZING_LOOKS:
             _signal_all(fresh, signal.SIGSTOP)
         elif found.all:
             _signal_all(found.all, signal.SIGKILL)
         # What forks and exits faster than a look takes is found by its fresh pid, or not at all.
-        caught = frozenset() if found.all or empty else hunt(marker, spared)
+        hunted = Rung.ENVIRONMENT in rungs and not found.all and not empty
+        caught = hunt(marker, spared) if hunted else frozenset()
         empty = 0 if found.all | caught else empty + 1
         if (left := found.all | caught) and time.monotonic() > deadline:
             raise _immortal(left, seconds)
         if not fresh and empty < _EMPTY_LOOKS:
             time.sleep(0.002)
-    return Members(frozenset(descent), frozenset(environment))
+    return ended
 
 
 def _ask(marker: tuple[str, str], roots: Sequence[ProcessId | int], grace_seconds: float) -> None:

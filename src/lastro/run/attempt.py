@@ -16,9 +16,10 @@ from lastro.journal.streams import StreamWriter, read_stream
 from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_attempt
 from lastro.procs.identity import ProcessId
 from lastro.procs.job import Exit, JobProcess, launch, take_over
-from lastro.procs.killtree import end_tree
+from lastro.procs.killtree import NOBODY, Members, end_tree
 from lastro.rules import Attempt, Cause, End, Ended, Leave, Life, Order, Stay, cause_of
 from lastro.run.attention import Seen, watchers
+from lastro.run.remains import ended_by
 from lastro.run.seat import Claim, Seat
 from lastro.run.watch import Watch
 
@@ -41,6 +42,7 @@ class RunningAttempt:
         self._leave: Leave | None = None
         self._deadline: float | None = None
         self._grace_over = False
+        self._ended: Members = NOBODY
         self._beat = Heartbeat(folder.run.supervisor_beat)
 
     # --- beginning ------------------------------------------------------------------------------------
@@ -140,7 +142,7 @@ class RunningAttempt:
             self._beat.beat(self.folder.number)
             if ended is None:
                 self._heed(self._job)
-        end_tree(self._marker)
+        self._ended |= end_tree(self._marker, [self._job.job] if self._job else [])
         self._watch.look()
         cause = self._cause(ended)
         self.stream.append(
@@ -149,6 +151,7 @@ class RunningAttempt:
             step=cause.step,
             committed_step=self._committed,
             seconds=round(time.monotonic() - self._started, 3),
+            ended_by=ended_by(self._ended, ended.left if ended else 0),
         )
         return Life(
             number=self.folder.number,
@@ -187,7 +190,7 @@ class RunningAttempt:
             self._ask_to_leave(job, now, self._order.grace_seconds)
         if self._deadline is not None and now >= self._deadline and not self._grace_over:
             self._grace_over = True
-            end_tree(self._marker, spare=[job.shim])
+            self._ended |= end_tree(self._marker, [job.job], spare=[job.shim])
 
     def _ask_to_leave(self, job: JobProcess, now: float, seconds: float) -> None:
         """TERM to the job itself, never to its children: the save needs its workers."""
