@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lastro import atomic
 from lastro.checkpoint.store import fenced
-from lastro.errors import Fenced, UsageError
+from lastro.errors import Fenced, StorageError, UsageError
 from lastro.job import loop
 from lastro.job.foreign import ForeignSource
 from lastro.job.hooks import install_hooks
@@ -17,6 +18,7 @@ from lastro.job.leaving import LeaveRequest, leave, tell
 from lastro.job.measurements import Measurements
 from lastro.job.outputs import publish_output
 from lastro.job.place import VARIABLE, Place, find_place
+from lastro.job.room import FullDisk
 from lastro.job.saver import Saver
 from lastro.journal.signals import Signal, SignalWriter
 from lastro.locale import _
@@ -32,11 +34,14 @@ class Attempt:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._order = place.attempt.order
-        self._signals = SignalWriter(place.folder.signals)
-        watched = {rule.metric for rule in self._order.stop if rule.metric is not None}
-        self._measurements = Measurements(place.folder.measurements(), watched)
         self._request = LeaveRequest()
-        self._saver = Saver(place, self._signals, self._measurements, self._request)
+        full = FullDisk(place, self._request)
+        self._signals = SignalWriter(place.folder.signals, full.on_full(_("a signal")))
+        watched = {rule.metric for rule in self._order.stop if rule.metric is not None}
+        self._measurements = Measurements(
+            place.folder.measurements(), watched, full.on_full(_("a measurement"))
+        )
+        self._saver = Saver(place, self._signals, self._measurements, self._request, full)
         self._current = loop.Current()
 
     def _begin(self) -> None:
@@ -196,13 +201,21 @@ class Attempt:
 
         Raises:
             UsageError: the name leads out of the folder of outputs.
-            StorageError: nothing was written.
+            StorageError: nothing was written, or the disk is full or gone.
         """
+        self._place.require_disk()
         try:
             with publish_output(self._place.folder.run.outputs, name, self._fence, self._published) as path:
                 yield path
         except Fenced as error:
             leave(error.exit_code, error.message)
+        except OSError as error:
+            if not atomic.is_full(error):
+                raise
+            raise StorageError(
+                _("output {name} could not be written: {error}").format(name=name, error=error),
+                hint=_("make room on the disk; the run goes on from its last checkpoint"),
+            ) from error
 
     def _fence(self) -> Fenced | None:
         return None if self._place.still_mine() else fenced(self.number)
@@ -214,9 +227,11 @@ class Attempt:
 _attached: Attempt | None = None
 
 
-def _failed(failure: str) -> None:
+def _failed(failure: str, full: bool) -> None:
     if _attached is not None:
-        _attached._signals.send(Signal.EXCEPTION, failure=failure, step=_attached._saver.step)
+        # Not by its own writer: a process that dies does not wait for room.
+        words = SignalWriter(_attached._place.folder.signals)
+        words.send(Signal.EXCEPTION, failure=failure, step=_attached._saver.step, full=full)
 
 
 def attach() -> Attempt:

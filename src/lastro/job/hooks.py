@@ -9,14 +9,17 @@ import sys
 from collections.abc import Callable
 from types import TracebackType
 
+from lastro import atomic
 from lastro.errors import LastroError
 from lastro.locale import _
 
 _LONGEST = 500
 
 
-def install_hooks(told: Callable[[str], None]) -> None:
+def install_hooks(told: Callable[[str, bool], None]) -> None:
     """Report an uncaught exception as `Type: message` before its traceback is printed.
+
+    `told` also gets whether a full disk was behind it.
 
     lastro's own errors are shown without a traceback and end the process with their exit code. A crash of
     the interpreter itself leaves its stack on stderr.
@@ -26,7 +29,7 @@ def install_hooks(told: Callable[[str], None]) -> None:
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         if not isinstance(error, KeyboardInterrupt):
             with contextlib.suppress(OSError):  # a full disk must not hide what went wrong
-                told(f"{kind.__name__}: {error}"[:_LONGEST])
+                told(f"{kind.__name__}: {error}"[:_LONGEST], _found_no_room(error))
         if not isinstance(error, LastroError):
             before(kind, error, traceback)
             return
@@ -39,3 +42,13 @@ def install_hooks(told: Callable[[str], None]) -> None:
     sys.excepthook = hook
     with contextlib.suppress(io.UnsupportedOperation, AttributeError, ValueError):  # stderr may be no file
         faulthandler.enable()
+
+
+def _found_no_room(error: BaseException | None) -> bool:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if atomic.is_full(error):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -13,9 +14,10 @@ from lastro.locale import _
 
 
 def tell(text: str) -> None:
-    """Say one line to the person who reads the job's output."""
-    sys.stderr.write(f"lastro: {text}\n")
-    sys.stderr.flush()
+    """Say one line to the person who reads the job's output; that it finds no room there is no error."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"lastro: {text}\n")
+        sys.stderr.flush()
 
 
 def leave(code: int, text: str) -> NoReturn:

@@ -13,7 +13,7 @@ from typing import Any
 
 from lastro import strictjson
 from lastro.errors import wrong_type
-from lastro.journal.signals import LineWriter
+from lastro.journal.signals import LineWriter, OnFull, refuse
 
 
 class Measurements:
@@ -22,10 +22,11 @@ class Measurements:
     Args:
         path: the file to append to.
         watched: names that a stop rule watches.
+        on_full: asked when a line finds no room.
     """
 
-    def __init__(self, path: Path, watched: Collection[str]) -> None:
-        self._write = LineWriter(path).write
+    def __init__(self, path: Path, watched: Collection[str], on_full: OnFull = refuse) -> None:
+        self._write = LineWriter(path, on_full).write
         self._watched = frozenset(watched)
         self._start = time.monotonic()
         self._names: dict[str, str] = {}

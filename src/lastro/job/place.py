@@ -15,7 +15,7 @@ from lastro.checkpoint import store
 from lastro.clock import SystemClock, iso
 from lastro.errors import StorageError, UsageError
 from lastro.locale import _
-from lastro.paths import AttemptFolder, RunFolder
+from lastro.paths import AttemptFolder, CampaignFolder, Disk, RunFolder
 from lastro.rules import Attempt, Order
 
 #: What `lastro run` sets in the environment of a job: the folder of its attempt.
@@ -32,6 +32,24 @@ class Place:
     attempt: Attempt
     folder: AttemptFolder
     by_hand: bool
+
+    @property
+    def disk(self) -> Disk:
+        """The disk that everything of the run lies on; by hand the run's own folder stands for it."""
+        run = self.folder.run
+        return Disk(run.root) if self.by_hand else CampaignFolder(run.root.parent.parent).disk
+
+    def require_disk(self) -> None:
+        """See that the disk is still there: an empty place where it was would take everything, and lose it.
+
+        Raises:
+            StorageError: this attempt's own record is not there any more.
+        """
+        if not self.folder.attempt.exists():
+            raise StorageError(
+                _("the disk is gone: {path} is not there any more").format(path=self.folder.attempt),
+                hint=_("attach it again; what was committed before lies on it"),
+            )
 
     def still_mine(self) -> bool:
         """Tell whether the highest claim of the run is this attempt's; a run without claims has one owner."""

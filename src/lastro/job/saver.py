@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from lastro import atomic
 from lastro.checkpoint import retention, snapshot, store
 from lastro.checkpoint.adapters import bridge
 from lastro.checkpoint.adapters.base import Stateful
@@ -15,6 +16,7 @@ from lastro.errors import EXIT_CODES, SAVED_ON_REQUEST, Fenced, StoppedByRule, S
 from lastro.job.leaving import LeaveRequest, leave, tell
 from lastro.job.measurements import Measurements
 from lastro.job.place import Place
+from lastro.job.room import FullDisk
 from lastro.journal.signals import Heartbeat, Signal, SignalWriter
 from lastro.locale import _
 from lastro.rules import Stop, judge_resume, judge_values
@@ -28,7 +30,12 @@ class Saver:
     """
 
     def __init__(
-        self, place: Place, signals: SignalWriter, measurements: Measurements, request: LeaveRequest
+        self,
+        place: Place,
+        signals: SignalWriter,
+        measurements: Measurements,
+        request: LeaveRequest,
+        full: FullDisk,
     ) -> None:
         self._place = place
         self._order = place.attempt.order
@@ -36,6 +43,9 @@ class Saver:
         self._measurements = measurements
         self._request = request
         self._heart = Heartbeat(place.folder.heartbeat)
+        self._full = full
+        full.sign_of_life = lambda: self._heart.beat(self.step)
+        self._bytes = 0
         self._tracked: dict[str, Stateful] = {}
         self._restored = False
         self.step = 0
@@ -119,6 +129,7 @@ class Saver:
         snapshot.check_groups(groups, self._tracked, leave_out)
         snapshot.apply(groups, self._tracked, library, leave_out)
         self._verified.add(found.folder.name)
+        self._bytes = found.manifest.size
         seconds = time.monotonic() - began
         self._signals.send(
             Signal.RESTORED, step=found.manifest.step, folder=found.folder.name, seconds=round(seconds, 4)
@@ -147,7 +158,8 @@ class Saver:
             self._signals.send(Signal.FIRST_STEP, step=step)
         self._position, self.step = position, step
         self._heart.beat(step)
-        self._judge()
+        self._full.over()
+        self.judge()
         if step > self._safe_step:
             why = self._why(step, last)
             if why is not None:
@@ -167,7 +179,8 @@ class Saver:
         elapsed = time.monotonic() - self._safe_time
         return "due" if is_due(self._schedule, self._safe_step, step, elapsed) else None
 
-    def _judge(self) -> None:
+    def judge(self) -> None:
+        """Write what was logged and kept back; end the process when a stop rule speaks on it."""
         for step, values in self._measurements.settle():
             stop = judge_values(self._order.stop, step, values)
             if stop is not None:
@@ -195,20 +208,39 @@ class Saver:
 
         Raises:
             CheckpointDamaged: a value cannot be saved exactly, by name.
-            StorageError: the disk is full, or does not return what was written.
+            StorageError: the disk refuses, is gone, or does not return what was written. A full one is
+                waited for.
         """
         began = time.monotonic()
+        while not self._published(why, began):
+            began = time.monotonic()  # waiting for room is no part of what a save costs
+        self._full.over()
+        self._safe_step, self._safe_time = self.step, time.monotonic()
+        self._schedule = schedule(self._order.checkpoint, self._safe_time - began)
+
+    def _published(self, why: str, began: float) -> bool:
+        """Publish; False when there was no room, and there may be now."""
         try:
+            self._place.require_disk()
             self._publish(why, began)
         except Fenced as error:
             leave(error.exit_code, error.message)
         except OSError as error:
-            raise StorageError(
-                _("step {step} could not be saved: {error}").format(step=self.step, error=error),
-                hint=_("make room on the disk; earlier checkpoints are untouched"),
-            ) from error
-        self._safe_step, self._safe_time = self.step, time.monotonic()
-        self._schedule = schedule(self._order.checkpoint, self._safe_time - began)
+            if not atomic.is_full(error):
+                raise StorageError(
+                    _("step {step} could not be saved: {error}").format(step=self.step, error=error),
+                    hint=_("check the disk; earlier checkpoints are untouched"),
+                ) from error
+            self._make_room()
+            return False
+        return True
+
+    def _make_room(self) -> None:
+        """Let go what the next save makes superfluous anyway; wait for room when that is nothing."""
+        checkpoints, keep = self._place.folder.run.checkpoints, self._order.checkpoint.keep
+        if retention.make_room(checkpoints, keep, self._verified):
+            return
+        self._full.wait(_("step {step}").format(step=self.step), self._bytes)
 
     def _publish(self, why: str, began: float) -> None:
         checkpoints = self._place.folder.run.checkpoints
@@ -235,7 +267,7 @@ class Saver:
         self._verified.add(facts.name)
         if draft.health is not None and not draft.health.healthy:
             tell(_("checkpoint {name}: {why}").format(name=facts.name, why=draft.health.why_not))
-        size = sum(entry.bytes for entry in draft.files.values())
+        self._bytes = size = sum(entry.bytes for entry in draft.files.values())
         seconds = round(time.monotonic() - began, 4)
         self._signals.send(
             Signal.CHECKPOINT, step=self.step, folder=facts.name, bytes=size, seconds=seconds, why=why
