@@ -294,6 +294,16 @@ class RunFolder:
         return self.root / "outputs"
 
     @property
+    def items_index(self) -> Path:
+        """`outputs/items.jsonl`: a line for each item that was published."""
+        return self.outputs / "items.jsonl"
+
+    @property
+    def tensorboard(self) -> Path:
+        """Where the job may write for TensorBoard, over all attempts."""
+        return self.root / "tensorboard"
+
+    @property
     def stop_request(self) -> Path:
         """Written by `lastro stop`, read and removed by the supervisor."""
         return self.root / "stop.json"
@@ -360,6 +370,16 @@ class AttemptFolder:
     @property
     def telemetry(self) -> Path:
         return self.root / "telemetry.jsonl"
+
+    @property
+    def saves_before(self) -> Path:
+        """`saves.json`: what a program that lastro knows nothing of had saved before this attempt."""
+        return self.root / "saves.json"
+
+    @property
+    def resume(self) -> Path:
+        """A copy of the save that this attempt goes on from, where it could not be put in its own place."""
+        return self.root / "resume"
 
     @property
     def log(self) -> Path:

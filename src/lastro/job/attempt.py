@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,15 @@ from lastro.errors import Fenced, StorageError, UsageError
 from lastro.job import loop
 from lastro.job.foreign import ForeignSource
 from lastro.job.hooks import install_hooks
+from lastro.job.item_names import DEFAULT_NAME
+from lastro.job.items import Item, ItemLoop, Site
 from lastro.job.leaving import LeaveRequest, leave, tell
 from lastro.job.measurements import Measurements
 from lastro.job.outputs import publish_output
 from lastro.job.place import VARIABLE, Place, find_place
 from lastro.job.room import FullDisk
 from lastro.job.saver import Saver
-from lastro.journal.signals import Signal, SignalWriter
+from lastro.journal.signals import Heartbeat, Signal, SignalWriter
 from lastro.locale import _
 from lastro.rules import judge_input
 
@@ -35,7 +37,7 @@ class Attempt:
         self._place = place
         self._order = place.attempt.order
         self._request = LeaveRequest()
-        full = FullDisk(place, self._request)
+        self._full = full = FullDisk(place, self._request)
         self._signals = SignalWriter(place.folder.signals, full.on_full(_("a signal")))
         watched = {rule.metric for rule in self._order.stop if rule.metric is not None}
         self._measurements = Measurements(
@@ -43,6 +45,12 @@ class Attempt:
         )
         self._saver = Saver(place, self._signals, self._measurements, self._request, full)
         self._current = loop.Current()
+        self._items_reached: int | None = None
+
+    @property
+    def _reached(self) -> int:
+        """Where a failure happens: the update, or the item in hand."""
+        return self._saver.step if self._items_reached is None else self._items_reached
 
     def _begin(self) -> None:
         self._request.install()
@@ -173,6 +181,52 @@ class Attempt:
         """Save now, at the step of the last safe point, unless that is saved already."""
         self._saver.save_if_new("asked")
 
+    # --- items ----------------------------------------------------------------------------------------
+
+    def items(self, ids: Iterable[str | int], *, batch: int = 1, name: str = DEFAULT_NAME) -> Iterator[Item]:
+        """Yield each item that no attempt has published yet, in the order of `ids`.
+
+        Write a file, or make a folder, at `item.path`. The next iteration publishes the item, an exception
+        or `break` does not. What is published is never done again; a kill repeats one batch at most. When
+        asked to leave, the item in hand is completed, the batch published, and the process ends with 85.
+
+        Args:
+            ids: texts or whole numbers, each once.
+            batch: how many items become durable together. Many small ones want many.
+            name: of the items, below the run's outputs; `{id}` stands for the id, escaped as in URLs.
+
+        Raises:
+            UsageError: an id stands there twice or is none, or the name cannot name items.
+            StorageError: nothing was written for an item, or the disk refuses.
+        """
+        return ItemLoop(self._site(), ids, name).one_by_one(batch)
+
+    def item_batches(
+        self, ids: Iterable[str | int], size: int, *, name: str = DEFAULT_NAME
+    ) -> Iterator[tuple[Item, ...]]:
+        """Yield the items that are missing in groups of `size`, for work that takes many at once.
+
+        The next iteration publishes the whole group. Everything else is as for `items`.
+        """
+        return ItemLoop(self._site(), ids, name).in_batches(size)
+
+    def _site(self) -> Site:
+        heart = Heartbeat(self._place.folder.heartbeat)
+
+        def beat(count: int) -> None:
+            self._current.step = self._items_reached = count
+            heart.beat(count)
+
+        self._full.sign_of_life = lambda: heart.beat(self._reached)
+        return Site(
+            place=self._place,
+            signals=self._signals,
+            request=self._request,
+            full=self._full,
+            beat=beat,
+            between=self._saver.judge,
+        )
+
     # --- what the job tells ---------------------------------------------------------------------------
 
     def log(self, **values: Any) -> None:
@@ -231,7 +285,7 @@ def _failed(failure: str, full: bool) -> None:
     if _attached is not None:
         # Not by its own writer: a process that dies does not wait for room.
         words = SignalWriter(_attached._place.folder.signals)
-        words.send(Signal.EXCEPTION, failure=failure, step=_attached._saver.step, full=full)
+        words.send(Signal.EXCEPTION, failure=failure, step=_attached._reached, full=full)
 
 
 def attach() -> Attempt:

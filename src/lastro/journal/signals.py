@@ -26,6 +26,7 @@ class Signal(str, Enum):
     PASSED_OVER = "passed_over"  # folder (name), why
     CHECKPOINT = "checkpoint"  # step, folder (name), bytes, seconds, why: due | asked | end
     OUTPUT = "output"  # path (relative to outputs), bytes, sha256
+    ITEMS = "items"  # done, total (may be null), offset: bytes of items.jsonl up to which `done` counts
     READ = "read"  # rows, digest (each may be null)
     STOP = "stop"  # rule, why, step, metric, value
     EXCEPTION = "exception"  # failure ("Type: message"), step
