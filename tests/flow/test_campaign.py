@@ -108,3 +108,16 @@ def test_a_supervisor_that_cannot_do_its_work_is_not_started_for_ever(campaign: 
     assert status["runs"][0]["status"] == "failed"
     assert "could not do its work" in done.stdout
     assert [machine["state"] for machine in status["machines"]] == ["gone"]
+
+
+def test_a_fault_is_recorded_once_however_often_the_command_is_typed(campaign: SmallCampaign) -> None:
+    campaign.edit("steps: 40", "steps: 100")
+    (campaign.folder / "faults.yaml").write_text("faults:\n  - {run: control, step: 5}\n")
+    driver = campaign.start("run", "--faults", "faults.yaml")
+    wait_for(lambda: any(path.name == "2" for path in _attempts_at_work(campaign)))
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+
+    result = campaign.json("run", "--faults", "faults.yaml")
+
+    assert [fault["index"] for fault in result["faults"]] == [0]
