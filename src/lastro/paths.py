@@ -309,6 +309,11 @@ class RunFolder:
         return self.root / "stop.json"
 
     @property
+    def setup(self) -> Path:
+        """`setup/<machine>-<digest>`: marks that a machine has done the set-up for this run."""
+        return self.root / "setup"
+
+    @property
     def seats(self) -> Path:
         return self.root / "seats"
 

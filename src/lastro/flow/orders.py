@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lastro.paths import Disk
 from lastro.plan.build import Plan, PlannedRun
 from lastro.providers.base import Machine, Traits
-from lastro.rules import CodeIdentity, Corpus, Order
+from lastro.rules import CodeIdentity, Corpus, Limits, Order
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +21,7 @@ class Place:
     disk: Disk
     home_stream: str
     home_head: str
+    limits: Limits = field(default_factory=Limits)
 
 
 def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
@@ -40,14 +41,19 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
         node=place.machine.node,
         home_stream=place.home_stream,
         home_head=place.home_head,
+        setup=plan.setup,
         stop=plan.stop,
+        limits=place.limits,
         checkpoint=plan.checkpoint,
+        checkpoints=plan.checkpoints,
+        resume_arg=plan.resume_arg,
         corpus=plan.corpus,
         outputs=tuple(deliverable.path for deliverable in plan.deliverables),
         code=CodeIdentity(
             digest=plan.code_digest,
             unpack=own,
             excludes=plan.code_excludes,
+            only=plan.code_only,
             links=_links(plan.corpus, place.disk) if own else {},
         ),
     )

@@ -34,20 +34,27 @@ class CodeIdentity:
 
     With `unpack` the archive is unpacked into an empty workdir and `links` (relative path -> absolute
     path on the disk) are put beside it. Without, the code lies in the workdir already (provider `here`)
-    and its digest is checked again before each attempt, `excludes` left out.
+    and its digest is checked again before each attempt, `excludes` left out; with `only`, exactly these
+    files are the code, whatever else is there.
     """
 
     digest: str
     unpack: bool
     excludes: tuple[str, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    only: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
     """What home asks a supervisor to carry out: one run, for as many attempts as the rules allow.
 
-    Paths are absolute and belong to the machine that carries out the order.
+    `disk`: uuid of the disk that everything lies on, None where it was never marked. `committed_step`: the
+    highest step that home has seen committed, so that a disk without it is no beginning at step 0.
+
+    Paths are absolute and belong to the machine that carries out the order. `checkpoints` is the pattern, below
+    the workdir, of the saves of a program that lastro knows nothing of; `resume_arg` what its command gets
+    to go on from one of them.
     """
 
     campaign: str
@@ -72,7 +79,12 @@ class Order:
     grace_seconds: float = 30.0
     leave_out: tuple[str, ...] = ()
     code: CodeIdentity | None = None
+    disk: str | None = None
+    committed_step: int | None = None
+    checkpoints: str | None = None
+    resume_arg: str | None = None
     limits: Limits = field(default_factory=Limits)
+    setup: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "limits": self.limits.as_json()}
@@ -93,7 +105,9 @@ class Order:
         fields["corpus"] = Corpus(**fields["corpus"]) if fields.get("corpus") else None
         if fields.get("code"):
             code = fields["code"]
-            fields["code"] = CodeIdentity(**{**code, "excludes": tuple(code.get("excludes", ()))})
+            only = tuple(code["only"]) if code.get("only") is not None else None
+            excludes = tuple(code.get("excludes", ()))
+            fields["code"] = CodeIdentity(**{**code, "excludes": excludes, "only": only})
         return cls(**fields)
 
 

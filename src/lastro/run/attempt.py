@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,13 @@ from lastro.procs.job import Exit, JobProcess, launch, take_over
 from lastro.procs.killtree import NOBODY, Members, end_tree
 from lastro.rules import Attempt, Cause, End, Ended, Leave, Life, Order, Stay, cause_of
 from lastro.run.attention import Seen, watchers
+from lastro.run.foreign import ForeignSaves
 from lastro.run.remains import ended_by
+from lastro.run.resuming import command_of
+from lastro.run.room import DiskWatch, LastWords, is_short
 from lastro.run.seat import Claim, Seat
+from lastro.run.setup import with_setup
+from lastro.run.trackers import tracker_environment
 from lastro.run.watch import Watch
 
 #: Seconds between two looks at a running job; its exit is seen at once.
@@ -38,7 +44,9 @@ class RunningAttempt:
         self._job: JobProcess | None = None
         self._started = time.monotonic()
         self._watch = Watch(folder, order, stream, self._started)
-        self._watchers = watchers(folder, order, seat, stream)
+        disk_watch = DiskWatch(_campaign(order).disk, order.disk)
+        self._watchers = (disk_watch, *watchers(folder, order, seat, stream))
+        self._saves = ForeignSaves(folder, order, seat, stream)
         self._leave: Leave | None = None
         self._deadline: float | None = None
         self._grace_over = False
@@ -82,23 +90,28 @@ class RunningAttempt:
             committed_step=before,
             mono=attempt._started,
         )
-        attempt._launch(workdir, me)
+        command = command_of(folder, order, before)
+        if command is not None:
+            attempt._saves.note_what_is_there()
+            attempt._launch(command, workdir, me)
         return attempt
 
-    def _launch(self, workdir: Path, me: ProcessId) -> None:
+    def _launch(self, command: Sequence[str], workdir: Path, me: ProcessId) -> None:
         run = self.folder.run
-        for folder in (run.outputs, run.checkpoints):
+        for folder in (run.outputs, run.checkpoints, run.tensorboard):
             atomic.make_folder(folder)
+        given = {**os.environ, **self._order.environment}
         environment = {
-            **os.environ,
-            **self._order.environment,
+            **given,
+            **tracker_environment(given, self._order.run, run.tensorboard),
             "LASTRO_ATTEMPT": str(self.folder.root),
             "LASTRO_OUTPUTS": str(run.outputs),
             "LASTRO_CHECKPOINTS": str(run.checkpoints),
             "LASTRO_RUN": self._order.run,
             "PYTHONUNBUFFERED": "1",
         }
-        self._job = launch(self.folder, self._order.command, cwd=workdir, env=environment)
+        told = with_setup(tuple(command), self._order.setup, run, self._order.machine)
+        self._job = launch(self.folder, told, cwd=workdir, env=environment)
         self.stream.append(
             EventType.ATTEMPT_LAUNCHED,
             shim=self._job.shim.as_json(),
@@ -140,10 +153,12 @@ class RunningAttempt:
             ended = self._job.wait(LOOK_SECONDS)
             self._watch.look()
             self._beat.beat(self.folder.number)
+            self._saves.look(time.monotonic())
             if ended is None:
                 self._heed(self._job)
         self._ended |= end_tree(self._marker, [self._job.job] if self._job else [])
-        self._watch.look()
+        self._saves.finish(ended, self._watch.look)
+        self._watch.look(last=True)
         cause = self._cause(ended)
         self.stream.append(
             EventType.ATTEMPT_ENDED,
@@ -158,7 +173,13 @@ class RunningAttempt:
             cause=cause,
             progress_before=self._before,
             progress_after=self._committed,
+            items_before=self._watch.items.before,
+            items_after=self._watch.items.done,
         )
+
+    def abandon(self) -> None:
+        """End everything of the job: what it does can be neither recorded nor kept."""
+        end_tree(self._marker, [self._job.job] if self._job else [])
 
     @property
     def _marker(self) -> tuple[str, str]:
@@ -216,12 +237,17 @@ class RunningAttempt:
                 stop=self._watch.stop,
                 failure=self._watch.failure,
                 grace_over=self._grace_over and not at_once,
+                full=self._watch.found_no_room or is_short(_campaign(self._order).disk),
             )
         )
 
 
+def _campaign(order: Order) -> CampaignFolder:
+    return CampaignFolder(Path(order.campaign_folder))
+
+
 def _open_stream(order: Order, number: int, clock: Clock) -> StreamWriter:
-    campaign = CampaignFolder(Path(order.campaign_folder))
+    campaign = _campaign(order)
     opening: dict[str, Any] = {
         "campaign": order.campaign,
         "lastro": __version__,
@@ -229,4 +255,5 @@ def _open_stream(order: Order, number: int, clock: Clock) -> StreamWriter:
         "home_stream": order.home_stream,
         "home_head": order.home_head,
     }
-    return StreamWriter(campaign.stream(stream_of_attempt(order.run, number)), clock, opening)
+    path = campaign.stream(stream_of_attempt(order.run, number))
+    return StreamWriter(path, clock, opening, LastWords(campaign.disk, clock))
