@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lastro.flow.session import Session
+from lastro.job.item_index import count_lines
 from lastro.journal.signals import read_beat
-from lastro.journal.views import CampaignView
+from lastro.journal.views import AttemptView, CampaignView
+from lastro.paths import RunFolder
 from lastro.view.model import Live
 
 
@@ -22,5 +24,16 @@ def live_of(session: Session, view: CampaignView, mono: float) -> Mapping[str, L
             seen[run.id] = Live(
                 step=beat.step if beat else None,
                 silent_seconds=mono - max(signs) if signs else None,
+                items_done=items_by_now(folder, run.attempts[-1]),
             )
     return seen
+
+
+def items_by_now(folder: RunFolder, life: AttemptView) -> int | None:
+    """Return how many items an attempt's run has published; None when the attempt makes none.
+
+    The journal tells it every few seconds; the index, which is the truth, has what came since.
+    """
+    if life.items_done is None:
+        return None
+    return life.items_done + count_lines(folder.items_index, life.items_offset)[0]

@@ -28,7 +28,7 @@ class EventType(str, Enum):
     PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack
     RUN_DISPATCHED = "run.dispatched"  # run, machine, why
     RUN_GIVEN_UP = "run.given_up"  # run, why
-    ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step
+    ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step, items
     STREAM_INGESTED = "stream.ingested"  # source, events (how many), head
     FAULT_FIRED = "fault.fired"  # index, run, step, notice_seconds
     # deliverable.judged: run, name, path, verdict, why, level, loader, digest, metric, content, duplicate_of
@@ -46,6 +46,7 @@ class EventType(str, Enum):
     CHECKPOINT_REFUSED = "checkpoint.refused"  # folder, why: announced by the job, not believed
     CHECKPOINT_PASSED_OVER = "checkpoint.passed_over"  # folder, why
     OUTPUT_PUBLISHED = "output.published"  # path, bytes, sha256
+    ITEMS_PUBLISHED = "items.published"  # done, total, offset (bytes of items.jsonl that are counted)
     INPUT_READ = "input.read"  # rows, digest
     NOTICE_RECEIVED = "notice.received"  # seconds, source, save, ask_in, loss_bound_seconds, why
     NOTICE_WITHDRAWN = "notice.withdrawn"  # source, why: the machine stays after all

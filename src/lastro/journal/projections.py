@@ -151,6 +151,8 @@ def attempt_view(events: Sequence[Event], lost: Mapping[tuple[str, int], Event])
     loss = lost.get((view.run, view.number))
     if loss is not None and view.alive:
         view = replace(view, committed_step=loss.facts["committed_step"])
+        if view.items_done is not None:
+            view = replace(view, items_done=loss.facts["items"])
         view = _ended(view, loss.at, End.LOST.value, loss.facts["why"], loss.facts["step"])
     return view
 
@@ -176,6 +178,10 @@ def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
         )
         view = replace(view, checkpoints=(*view.checkpoints, saved))
         return view if saved.healthy is False else replace(view, committed_step=saved.step)
+    if event.type is EventType.ITEMS_PUBLISHED:
+        return replace(
+            view, items_done=facts["done"], items_total=facts["total"], items_offset=facts["offset"]
+        )
     if event.type is EventType.CHECKPOINT_PASSED_OVER:
         return replace(view, passed_over=(*view.passed_over, (facts["folder"], facts["why"])))
     if event.type is EventType.ATTEMPT_ENDED:
@@ -187,7 +193,8 @@ def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
 
 def _ended(view: AttemptView, at: str, end: str, why: str, step: int | None) -> AttemptView:
     last = step if step is not None else view.last_step
-    lost = None if last is None else max(0, last - (view.committed_step or 0))
+    kept = view.items_done if view.items_done is not None else view.committed_step
+    lost = None if last is None else max(0, last - (kept or 0))
     return replace(view, ended_at=at, end=end, why=why, last_step=last, lost_steps=lost)
 
 

@@ -35,7 +35,10 @@ class CheckpointView:
 class AttemptView:
     """One life of a run's process.
 
-    `lost_steps`: done and not covered by a checkpoint when the attempt ended; None while it lives.
+    `lost_steps`: done and not covered by a checkpoint when the attempt ended; None while it lives. In a run
+    over items `last_step` counts the items that were done or in hand, and `lost_steps` those in hand.
+    `items_done`: published, over all attempts, of `items_total`; None for a run without items, and where the
+    total is not known. `items_offset`: bytes of the index of items up to which `items_done` counts.
     `end` is a value of rules.End; `limit` says which one when it is `limit`.
     `process`: identity of the job (boot_id, pid, start_ticks) on its machine.
     """
@@ -56,6 +59,9 @@ class AttemptView:
     checkpoints: tuple[CheckpointView, ...] = ()
     passed_over: tuple[tuple[str, str], ...] = ()
     process: Mapping[str, Any] | None = None
+    items_done: int | None = None
+    items_total: int | None = None
+    items_offset: int = 0
     limit: str | None = None
 
     @property

@@ -14,18 +14,27 @@ from lastro.rules.order import RestartPolicy
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """One attempt as the restart policy sees it: verified step before, verified step after, and its end."""
+    """One attempt as the restart policy sees it: what was verified before it and after it, and its end.
+
+    `progress_before` and `progress_after` are steps of checkpoints, `items_before` and `items_after` counts
+    of published items; None where there is none.
+    """
 
     number: int
     cause: Cause
     progress_before: int | None
     progress_after: int | None
+    items_before: int | None = None
+    items_after: int | None = None
 
     @property
     def progressed(self) -> bool:
-        return (self.progress_after if self.progress_after is not None else -1) > (
-            self.progress_before if self.progress_before is not None else -1
-        )
+        """Say whether a checkpoint or an item was added."""
+        return _grew(self.progress_before, self.progress_after) or _grew(self.items_before, self.items_after)
+
+
+def _grew(before: int | None, after: int | None) -> bool:
+    return (after if after is not None else -1) > (before if before is not None else -1)
 
 
 class Verdict(str, Enum):
@@ -62,8 +71,9 @@ _OF_LIMIT = {LimitKind.LEASE_END.value: Verdict.INTERRUPTED}
 def after_attempt(lives: Sequence[Life], policy: RestartPolicy) -> Next:
     """Decide what becomes of a run whose last attempt has just ended.
 
-    Progress is a verified checkpoint. A machine that was taken away is weather, not a failure: it never
-    counts against the run. The same exception at the same step twice stops at once, whatever was saved.
+    Progress is a verified checkpoint or a published item. A machine that was taken away is weather, not a
+    failure: it never counts against the run. The same exception at the same step twice stops at once,
+    whatever was saved.
 
     Args:
         lives: all attempts of the run, oldest first; at least one.
@@ -90,7 +100,7 @@ def after_attempt(lives: Sequence[Life], policy: RestartPolicy) -> Next:
             break
         barren += life.cause.end not in _WEATHER
     if barren >= policy.starts_without_progress:
-        why = _("{count} starts without a new verified checkpoint; the last: {why}").format(
+        why = _("{count} starts without a new verified checkpoint or item; the last: {why}").format(
             count=barren, why=cause.why
         )
         return Next(verdict=Verdict.FAILED, why=why)

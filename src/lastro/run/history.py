@@ -38,6 +38,10 @@ def life_of(events: Sequence[Event]) -> Life | None:
         elif life is not None and event.type is EventType.CHECKPOINT_COMMITTED:
             if event.facts.get("healthy") is not False:
                 life = replace(life, progress_after=event.facts["step"])
+        elif life is not None and event.type is EventType.ITEMS_PUBLISHED:
+            done = event.facts["done"]
+            before = done if life.items_before is None else life.items_before
+            life = replace(life, items_before=before, items_after=done)
         elif life is not None and event.type is EventType.ATTEMPT_ENDED:
             life = replace(life, cause=cause_from_json(event.facts["cause"]))
     return life

@@ -12,6 +12,7 @@ from lastro.journal.signals import LineReader, Signal, read_beat
 from lastro.journal.streams import Event, StreamWriter
 from lastro.paths import AttemptFolder
 from lastro.rules import Order, Stop, StopKind, StopRule, judge_input, judge_values
+from lastro.run.published import PublishedItems
 
 
 class Watch:
@@ -29,6 +30,7 @@ class Watch:
         self.failure: str | None = None
         self.committed_step: int | None = None
         self.resumed_step: int | None = None
+        self.items = PublishedItems(folder.run.items_index)
         self._failed_at: int | None = None
         self._offset = 0
         self._handlers: Mapping[Signal, Callable[[Mapping[str, Any]], None]] = {
@@ -36,6 +38,7 @@ class Watch:
             Signal.PASSED_OVER: self._passed_over,
             Signal.CHECKPOINT: self._checkpoint,
             Signal.OUTPUT: self._output,
+            Signal.ITEMS: self._items_begun,
             Signal.READ: self._read,
             Signal.STOP: self._stop_told,
             Signal.EXCEPTION: self._exception,
@@ -48,6 +51,8 @@ class Watch:
             self._offset = max(self._offset, event.facts.get("signal", 0))
             if event.type is EventType.CHECKPOINT_COMMITTED and event.facts.get("healthy") is not False:
                 self.committed_step = event.facts["step"]
+            if event.type is EventType.ITEMS_PUBLISHED:
+                self.items.take_up(event.facts)
             if event.type is EventType.ATTEMPT_RESUMED:
                 self.resumed_step = event.facts["step"]
             if event.type is EventType.STOP_RULED:
@@ -73,8 +78,8 @@ class Watch:
         beat = read_beat(self._folder.heartbeat)
         return beat.step if beat else self.committed_step
 
-    def look(self) -> None:
-        """Record what the job has signalled and measured since the last look."""
+    def look(self, *, last: bool = False) -> None:
+        """Record what the job has signalled, published and measured since the last look."""
         for line in self._signals.lines():
             self._offset += len(line) + 1
             try:
@@ -85,6 +90,8 @@ class Watch:
             except (ValueError, KeyError, TypeError):
                 continue  # a job can write anything into its own file; only what is understood counts
         self._judge_measurements()
+        self.items.look()
+        self._tell_items(last=last)
 
     def _judge_measurements(self) -> None:
         if not self._metric_rules or self.stop is not None:
@@ -149,6 +156,20 @@ class Watch:
                 path=facts["path"],
                 bytes=int(facts["bytes"]),
                 sha256=str(facts["sha256"]),
+            )
+
+    def _items_begun(self, facts: Mapping[str, Any]) -> None:
+        self._tell_items(last=True)
+        self.items.begin(facts)
+        self._tell_items(last=True)
+
+    def _tell_items(self, *, last: bool) -> None:
+        if self.items.is_news(last=last):
+            self._append(
+                EventType.ITEMS_PUBLISHED,
+                done=self.items.done,
+                total=self.items.total,
+                offset=self.items.offset,
             )
 
     def _read(self, facts: Mapping[str, Any]) -> None:

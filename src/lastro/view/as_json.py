@@ -111,6 +111,8 @@ def _attempt(life: AttemptView) -> dict[str, Any]:
         "last_step": life.last_step,
         "committed_step": life.committed_step,
         "lost_steps": life.lost_steps,
+        "items_done": life.items_done,
+        "items_total": life.items_total,
         "checkpoints": [_checkpoint(saved) for saved in life.checkpoints],
         "passed_over": [{"folder": folder, "why": why} for folder, why in life.passed_over],
     }
@@ -227,6 +229,8 @@ def _now(row: NowRow) -> dict[str, Any]:
         "steps_at_risk": row.at_risk,
         "silent_seconds": row.silent_seconds,
         "pid": row.pid,
+        "items_done": row.items_done,
+        "items_total": row.items_total,
     }
 
 

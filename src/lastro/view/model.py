@@ -206,6 +206,8 @@ def _now(campaign: CampaignView, live: Mapping[str, Live]) -> tuple[NowRow, ...]
             continue
         seen = live.get(run.id, Live())
         step = seen.step if seen.step is not None else life.last_step
+        items = seen.items_done if seen.items_done is not None else life.items_done
+        kept = items if items is not None else life.committed_step
         rows.append(
             NowRow(
                 run=run.id,
@@ -216,9 +218,11 @@ def _now(campaign: CampaignView, live: Mapping[str, Live]) -> tuple[NowRow, ...]
                 running_seconds=max(0.0, (campaign.at - from_iso(life.started_at)).total_seconds()),
                 step=step,
                 committed_step=life.committed_step,
-                at_risk=None if step is None else max(0, step - (life.committed_step or 0)),
+                at_risk=None if step is None else max(0, step - (kept or 0)),
                 silent_seconds=seen.silent_seconds,
                 pid=life.process["pid"] if life.process else None,
+                items_done=items,
+                items_total=life.items_total,
             )
         )
     return tuple(rows)

@@ -272,15 +272,20 @@ class Live:
     Args:
         step: the one completed last, by its heartbeat.
         silent_seconds: since its last sign of life.
+        items_done: published items, over all attempts; None for an attempt that makes none.
     """
 
     step: int | None = None
     silent_seconds: float | None = None
+    items_done: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class NowRow:
-    """An attempt that lives. `at_risk`: steps done that no committed checkpoint covers. `pid`: of the job."""
+    """An attempt that lives. `at_risk`: steps done that no committed checkpoint covers. `pid`: of the job.
+
+    In a run over items `items_done` of `items_total` are published, and `at_risk` counts those in hand.
+    """
 
     run: str
     name: str
@@ -293,6 +298,8 @@ class NowRow:
     at_risk: int | None
     silent_seconds: float | None
     pid: int | None = None
+    items_done: int | None = None
+    items_total: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -247,11 +247,24 @@ def _total(page: Page) -> str:
     return text + ("; " + _("known: {amounts}").format(amounts=known) if known else "")
 
 
+def _reached(row: NowRow) -> str:
+    if row.items_done is None:
+        return _("step {step}").format(step=show.count(row.step))
+    if row.items_total is None:
+        return _("{done} items done").format(done=show.count(row.items_done))
+    return _("{done} of {total} items done").format(
+        done=show.count(row.items_done), total=show.count(row.items_total)
+    )
+
+
 def _now(row: NowRow) -> RenderableType:
-    step = _("step {step}").format(step=show.count(row.step))
-    title = _text(row.name, "bold") + _text("  " + step)
+    title = _text(row.name, "bold") + _text("  " + _reached(row))
     if row.at_risk is None:
         risk = show.unknown()
+    elif row.items_done is not None:
+        risk = ngettext("{count} item in hand", "{count} items in hand", row.at_risk).format(
+            count=show.count(row.at_risk)
+        )
     elif row.committed_step is None:
         risk = ngettext(
             "{count} step, nothing is saved yet", "{count} steps, nothing is saved yet", row.at_risk
