@@ -18,7 +18,7 @@ from lastro import atomic, strictjson
 from lastro.clock import Clock, iso
 from lastro.errors import JournalDamaged
 from lastro.journal.events import DURABLE, EventType
-from lastro.journal.signals import LineWriter
+from lastro.journal.signals import LineWriter, OnFull, refuse
 from lastro.locale import _
 
 _FRAME = ("seq", "prev", "at", "type")
@@ -131,8 +131,12 @@ def read_journal(folder: Path) -> dict[str, Reading]:
 class StreamWriter:
     """The one writer of a stream. Who may be it is decided outside: a claim, or home's lock."""
 
-    def __init__(self, path: Path, clock: Clock, opening: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, clock: Clock, opening: Mapping[str, Any], on_full: OnFull = refuse
+    ) -> None:
         """Open a stream, cutting a torn last line; a new one starts with an event that holds `opening`.
+
+        `on_full` is asked when an event finds no room.
 
         Raises:
             JournalDamaged: a line in the middle was changed. Nothing is written to such a stream.
@@ -154,7 +158,7 @@ class StreamWriter:
         if reading.torn:
             os.truncate(path, path.stat().st_size - reading.torn)
         self.head = reading.head
-        self._lines = LineWriter(path)
+        self._lines = LineWriter(path, on_full)
         if is_new:
             atomic.sync_folder(path.parent)
         if reading.torn:

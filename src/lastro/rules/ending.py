@@ -25,6 +25,8 @@ class End(str, Enum):
     FENCED = "fenced"
     HUNG = "hung"
     LIMIT = "limit"
+    DISK_FULL = "disk_full"
+    DISK_GONE = "disk_gone"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """What is known of a job's end when its cause is decided."""
+    """What is known of a job's end when its cause is decided. `full`: its disk takes no more."""
 
     exit_code: int | None
     signal: int | None
@@ -76,6 +78,7 @@ class Ended:
     stop: Stop | None = None
     failure: str | None = None
     grace_over: bool = False
+    full: bool = False
 
 
 def cause_of(ended: Ended) -> Cause:
@@ -95,6 +98,11 @@ def cause_of(ended: Ended) -> Cause:
             ended.exit_code == SAVED_ON_REQUEST,
             End.SAVED,
             _("the job saved and asked to be run again (exit code {code})").format(code=SAVED_ON_REQUEST),
+        ),
+        (
+            ended.full,
+            End.DISK_FULL,
+            _("the disk is full: {what}").format(what=ended.failure or crash),
         ),
         (
             ended.signal is not None,

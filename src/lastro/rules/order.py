@@ -116,6 +116,8 @@ class Attempt:
     """`attempt.json`: an order with the number and the token of one claimed life of the process.
 
     `committed_step` is the highest step that any earlier attempt has committed; None when none has.
+    `inherited` names the checkpoints that were there when the number was claimed: what an earlier attempt
+    publishes after that is not used. None: not written down.
     """
 
     number: int
@@ -123,6 +125,7 @@ class Attempt:
     order: Order
     claimed_at: str
     committed_step: int | None = None
+    inherited: tuple[str, ...] | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "order": self.order.as_json()}
@@ -130,4 +133,6 @@ class Attempt:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Attempt:
         """Read what `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        return cls(**{**value, "order": Order.from_json(value["order"])})
+        names = value.get("inherited")
+        inherited = None if names is None else tuple(names)
+        return cls(**{**value, "order": Order.from_json(value["order"]), "inherited": inherited})

@@ -57,13 +57,18 @@ class Next:
     why: str
 
 
-_FINAL = {
+#: Nobody's fault: these never count against a run.
+_WEATHER = (End.NOTICE, End.LOST, End.DISK_GONE, End.DISK_FULL)
+_BY_END = {
     End.DONE: Verdict.COMPLETED,
     End.STOP_RULE: Verdict.STOPPED,
     End.ASKED: Verdict.PAUSED,
     End.FENCED: Verdict.FENCED,
+    End.NOTICE: Verdict.INTERRUPTED,
+    End.LOST: Verdict.INTERRUPTED,
+    End.DISK_GONE: Verdict.INTERRUPTED,
+    End.DISK_FULL: Verdict.RESTART,  # when there is room, and not before
 }
-_WEATHER = (End.NOTICE, End.LOST)
 #: Only a lease's end says nothing against going on elsewhere; the others need a person's word first.
 _OF_LIMIT = {LimitKind.LEASE_END.value: Verdict.INTERRUPTED}
 
@@ -81,10 +86,8 @@ def after_attempt(lives: Sequence[Life], policy: RestartPolicy) -> Next:
     """
     last = lives[-1]
     cause = last.cause
-    if cause.end in _FINAL:
-        return Next(verdict=_FINAL[cause.end], why=cause.why)
-    if cause.end in _WEATHER:
-        return Next(verdict=Verdict.INTERRUPTED, why=cause.why)
+    if cause.end in _BY_END:
+        return Next(verdict=_BY_END[cause.end], why=cause.why)
     if cause.end is End.LIMIT:
         return Next(verdict=_OF_LIMIT.get(cause.limit or "", Verdict.PAUSED), why=cause.why)
     if cause.failure is not None:

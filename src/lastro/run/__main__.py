@@ -27,8 +27,12 @@ def main(arguments: list[str]) -> int:
 
 
 def _leave_word(folder: RunFolder, text: str) -> None:
-    with folder.supervisor_log.open("a") as log:
-        log.write(text)
+    """Write where home looks; a disk that does not take it is told on the machine's own log."""
+    try:
+        with folder.supervisor_log.open("a") as log:
+            log.write(text)
+    except OSError as error:
+        print(f"{text}{folder.supervisor_log}: {error.strerror}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lastro import __version__, atomic, strictjson
+from lastro.checkpoint.store import names
 from lastro.clock import Clock, iso
 from lastro.journal.events import EventType
 from lastro.journal.signals import Heartbeat
@@ -76,6 +77,7 @@ class RunningAttempt:
             order=order,
             claimed_at=iso(clock.now()),
             committed_step=before,
+            inherited=tuple(path.name for path in names(run.checkpoints)),
         )
         atomic.write_text(folder.attempt, strictjson.pretty(told.as_json()))
         attempt = cls(folder, order, seat, _open_stream(order, claim.number, clock), before)

@@ -15,10 +15,11 @@ from lastro.journal.streams import StreamWriter, read_stream
 from lastro.locale import _
 from lastro.paths import CampaignFolder, RunFolder, stream_of_attempt
 from lastro.procs.identity import ProcessId, identity_of
-from lastro.rules import Life, Next, Order, Verdict, after_attempt
+from lastro.rules import End, Life, Next, Order, Verdict, after_attempt
 from lastro.run.attempt import RunningAttempt
 from lastro.run.history import committed_step, read_lives
 from lastro.run.limits import release_after
+from lastro.run.room import make_way, require_disk, wait_for_room
 from lastro.run.seat import Seat, claim_attempt, highest, take_seat
 from lastro.run.workdir import prepare
 
@@ -42,6 +43,9 @@ def supervise(folder: RunFolder, clock: Clock) -> Next:
             ),
             hint=_("use the same version of lastro at home and on the machine"),
         ) from error
+    disk = CampaignFolder(Path(order.campaign_folder)).disk
+    require_disk(disk, order.disk)
+    make_way(disk)
     me = identity_of(os.getpid())
     assert me is not None
     seat = take_seat(folder, me, order.machine)
@@ -68,15 +72,30 @@ class _Supervisor:
             lives = [life for life in lives if life.number != last]
         while True:
             current = current or self._begin(lives)
-            lives.append(current.live())
+            lives.append(self._live(current))
             decided = after_attempt(lives, self._order.restart)
             if decided.verdict is not Verdict.RESTART:
                 self._end(current.stream, decided)
                 release_after(lives[-1].cause)
                 return decided
+            if lives[-1].cause.end is End.DISK_FULL:
+                wait_for_room(self._folder, self._campaign.disk, self._seat, current.stream, self._clock)
             current.stream.close()
             current = None
             self._clock.sleep(_backoff(lives))
+
+    def _live(self, current: RunningAttempt) -> Life:
+        """Let an attempt live; end it when its disk does not take what has to be recorded of it."""
+        try:
+            return current.live()
+        except OSError as error:
+            current.abandon()
+            raise StorageError(
+                _("attempt {number} was ended: nothing can be recorded on {path}: {error}").format(
+                    number=current.folder.number, path=self._campaign.disk.root, error=error.strerror or error
+                ),
+                hint=_("make room on the disk, or make it writable; `lastro run` then goes on"),
+            ) from error
 
     def _take_up(self, last: int) -> RunningAttempt | None:
         if last == 0:
@@ -97,6 +116,7 @@ class _Supervisor:
         return decided
 
     def _begin(self, lives: Sequence[Life]) -> RunningAttempt:
+        make_way(self._campaign.disk)
         workdir = prepare(self._order, self._folder)
         claim = claim_attempt(self._folder, self._order, self._clock)
         return RunningAttempt.begin(
@@ -104,11 +124,16 @@ class _Supervisor:
             self._order,
             self._seat,
             claim,
-            committed_step(lives),
+            self._committed_before(lives),
             workdir,
             self._me,
             self._clock,
         )
+
+    def _committed_before(self, lives: Sequence[Life]) -> int | None:
+        """Return the highest step ever committed: by what this disk tells, and by what home has seen."""
+        known = (committed_step(lives), self._order.committed_step)
+        return max((step for step in known if step is not None), default=None)
 
     def _end(self, stream: StreamWriter, decided: Next) -> None:
         stream.append(EventType.RUN_ENDED, verdict=decided.verdict.value, why=decided.why)

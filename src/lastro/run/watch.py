@@ -28,6 +28,7 @@ class Watch:
         self._metric_rules: tuple[StopRule, ...] = tuple(rule for rule in order.stop if rule.metric)
         self.stop: Stop | None = None
         self.failure: str | None = None
+        self.found_no_room = False
         self.committed_step: int | None = None
         self.resumed_step: int | None = None
         self.items = PublishedItems(folder.run.items_index)
@@ -43,6 +44,8 @@ class Watch:
             Signal.STOP: self._stop_told,
             Signal.EXCEPTION: self._exception,
             Signal.FIRST_STEP: self._first_step,
+            Signal.DISK_FULL: self._disk_full,
+            Signal.DISK_ROOM: self._disk_room,
         }
 
     def take_up(self, events: Sequence[Event]) -> None:
@@ -189,10 +192,24 @@ class Watch:
     def _exception(self, facts: Mapping[str, Any]) -> None:
         self._failed_at = int(facts["step"])
         self.failure = str(facts["failure"])
+        self.found_no_room = facts.get("full") is True
 
     def _first_step(self, facts: Mapping[str, Any]) -> None:
         self._append(
             EventType.ATTEMPT_STEPPED,
             step=int(facts["step"]),
             seconds=round(float(facts["mono"]) - self._started, 6),
+        )
+
+    def _disk_full(self, facts: Mapping[str, Any]) -> None:
+        self._append(
+            EventType.DISK_FULL, what=str(facts["what"]), free=int(facts["free"]), needed=int(facts["needed"])
+        )
+
+    def _disk_room(self, facts: Mapping[str, Any]) -> None:
+        self._append(
+            EventType.DISK_ROOM,
+            what=str(facts["what"]),
+            free=int(facts["free"]),
+            seconds=float(facts["seconds"]),
         )
