@@ -80,3 +80,9 @@ def test_a_link_inside_the_outputs_is_fine_and_one_on_the_way_out_is_not(tmp_pat
 
     assert collect(outputs, "p.csv", ()).leads_out is None
     assert collect(outputs, "folder/p.csv", ()).leads_out == str(outside / "p.csv")
+
+
+def test_a_link_that_leads_to_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").symlink_to("p.csv")
+
+    assert collect(tmp_path, "p.csv", ()).leads_out == "p.csv"

@@ -56,7 +56,10 @@ def collect(folder: Path, path: str, prefixes: Sequence[str]) -> Inventory:
 
 def link_out(folder: Path, path: str) -> str | None:
     """Return where a link at or on the way to `path` leads, when that is outside `folder`; else None."""
-    inside, target = folder.resolve(), (folder / path).resolve()
+    try:
+        inside, target = folder.resolve(), (folder / path).resolve()
+    except (OSError, RuntimeError):  # RuntimeError: before Python 3.13, a link that leads to itself
+        return path
     return None if inside in target.parents else str(target)
 
 

@@ -40,7 +40,13 @@ def open_disk(disk: Disk) -> DiskFacts:
 def read_disk(disk: Disk) -> DiskFacts:
     """Return the facts of a marked disk. Raises FileNotFoundError, StorageError."""
     value = strictjson.read(disk.facts)
-    return DiskFacts(uuid=value["uuid"], nodes=tuple(value["nodes"]))
+    try:
+        return DiskFacts(uuid=str(value["uuid"]), nodes=tuple(value["nodes"]))
+    except (KeyError, TypeError) as error:
+        raise StorageError(
+            _("{path} does not say which disk this is").format(path=disk.facts),
+            hint=_("it was changed by something else; restore it from a copy"),
+        ) from error
 
 
 def seen_by(disk: Disk, node: str) -> DiskFacts:

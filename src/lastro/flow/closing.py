@@ -137,7 +137,9 @@ def close_session(session: Session, clock: Clock, tell: Tell) -> Closing:
 
     Raises:
         UsageError: it was never frozen, a run of it is alive, or a living `lastro run` owns it.
+        StorageError: its disk is not there.
     """
+    session.require_disk()
     with session.owned() as writer:
         if writer is None:
             raise UsageError(

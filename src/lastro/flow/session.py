@@ -8,12 +8,14 @@ import os
 import platform
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from lastro import __version__, atomic, strictjson
 from lastro.clock import Clock
-from lastro.errors import UsageError
+from lastro.disk.facts import read_disk
+from lastro.errors import JournalDamaged, StorageError, UsageError
 from lastro.journal.projections import project
 from lastro.journal.streams import Event, Head, StreamWriter, believed, ingest, parse_stream
 from lastro.journal.views import CampaignView
@@ -26,7 +28,22 @@ def home_id(home: Home) -> str:
     atomic.make_folder(home.root)
     if not home.identity.exists():
         atomic.claim(home.identity, strictjson.pretty({"id": secrets.token_hex(4)}).encode())
-    return str(strictjson.read(home.identity)["id"])
+    return str(read_record(home.identity)["id"])
+
+
+def read_record(path: Path, *keys: str) -> dict[str, Any]:
+    """Return a record of home.
+
+    Raises:
+        StorageError: it lacks one of these keys (by default `id`), or is no JSON.
+    """
+    value = strictjson.read(path)
+    if not isinstance(value, dict) or not value.keys() >= set(keys or ("id",)):
+        raise StorageError(
+            _("{path} is not the record that lastro writes").format(path=path),
+            hint=_("it was changed by something else; restore it from a copy"),
+        )
+    return value
 
 
 @dataclass(frozen=True)
@@ -63,6 +80,7 @@ class Session:
                 yield None
                 return
             atomic.write_text(self.at_home.facts, strictjson.pretty(vars(self.facts)))
+            self._restore()
             opening = {"campaign": self.facts.name, "lastro": __version__, "host": platform.node()}
             writer = StreamWriter(self.at_home.stream(self.stream_name), self._clock, opening)
             try:
@@ -71,6 +89,43 @@ class Session:
                 writer.close()
         finally:
             os.close(descriptor)
+
+    def _restore(self) -> None:
+        """Take home's stream back from the disk where home has lost the end of it, or all.
+
+        Raises:
+            JournalDamaged: home and disk tell two different stories.
+        """
+        here, there = self.at_home.stream(self.stream_name), self.on_disk.stream(self.stream_name)
+        kept, mirrored = whole_lines(here), whole_lines(there)
+        if kept.startswith(mirrored):
+            return
+        if not mirrored.startswith(kept):
+            raise JournalDamaged(
+                _("{here} and its copy {there} tell different stories").format(here=here, there=there),
+                hint=_("`lastro journal verify` says which is whole; put that one in place of the other"),
+            )
+        believed(parse_stream(self.stream_name, mirrored))
+        atomic.make_folder(here.parent)
+        atomic.write_bytes(here, mirrored)
+
+    def require_disk(self) -> None:
+        """Check that the disk of this campaign is there.
+
+        Raises:
+            StorageError: it is not, or another disk lies at its path.
+        """
+        try:
+            found = session_key(self.facts.name, read_disk(self.disk).uuid)
+        except OSError as error:
+            found = str(error.strerror)
+        if found != self.facts.key:
+            raise StorageError(
+                _("the disk of this campaign is not at {path} (found: {found}, expected: {key})").format(
+                    path=self.disk.root, found=found, key=self.facts.key
+                ),
+                hint=_("mount it there; nothing was changed"),
+            )
 
     # --- streams --------------------------------------------------------------------------------------
 
@@ -125,6 +180,12 @@ class Session:
         return project(self.events(), self._clock.now())
 
 
+def whole_lines(path: Path) -> bytes:
+    """Return a stream's complete lines; a stream that is not there has none."""
+    data = path.read_bytes() if path.exists() else b""
+    return data[: data.rfind(b"\n") + 1]
+
+
 # --- finding campaigns --------------------------------------------------------------------------------
 
 
@@ -136,7 +197,9 @@ def session_key(name: str, disk_uuid: str) -> str:
 def known_sessions(home: Home, clock: Clock) -> list[Session]:
     """Return the campaigns of this home, the one used last at the end."""
     paths = sorted(home.campaigns.glob("*/campaign.json"), key=lambda path: path.stat().st_mtime)
-    return [Session(home, Facts(**strictjson.read(path)), clock) for path in paths]
+    keys = [each.name for each in fields(Facts)]
+    records = [read_record(path, *keys) for path in paths]
+    return [Session(home, Facts(**{key: record[key] for key in keys}), clock) for record in records]
 
 
 def find_session(home: Home, clock: Clock, campaign_file: Path) -> Session:
