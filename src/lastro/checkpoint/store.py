@@ -11,7 +11,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lastro import atomic, strictjson
@@ -110,9 +110,15 @@ class Manifest:
             name: FileEntry(int(entry["bytes"]), str(entry[algorithm]))
             for name, entry in value["files"].items()
         }
-        if any(Path(name).name != name or name == MANIFEST for name in files):
+        if not all(_is_inside(name) for name in files):
             raise ValueError(_("it names a file outside its folder"))
         return cls(facts=facts, algorithm=algorithm, files=files, health=Health.from_json(value))
+
+
+def _is_inside(name: str) -> bool:
+    """Say whether a file's name stays in its checkpoint's folder, and is not the manifest's own."""
+    path = PurePosixPath(name)
+    return str(path) == name and name != MANIFEST and not path.is_absolute() and ".." not in path.parts
 
 
 @dataclass(frozen=True)

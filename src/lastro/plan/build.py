@@ -28,6 +28,7 @@ def make_plan(
     created_at: datetime,
     code_digest: str,
     code_excludes: Sequence[str] = (),
+    code_only: Sequence[str] | None = None,
     code_git: Mapping[str, Any] | None = None,
     corpus: Corpus | None = None,
     disk: str | None = None,
@@ -40,6 +41,7 @@ def make_plan(
         created_at: now, aware.
         code_digest: of the code folder; part of every run's id.
         code_excludes: what was left out of the code, so that its digest can be checked again.
+        code_only: the files that are the code; None: everything that was not left out.
         code_git: commit and diff digest, recorded for people.
         corpus: the fixed input with its digest; None for a campaign without one.
         disk: where the disk is, as it will be shown.
@@ -62,11 +64,14 @@ def make_plan(
         runs=_runs(campaign, code_digest, corpus),
         stop=campaign.stop,
         checkpoint=campaign.checkpoint.policy(),
+        checkpoints=campaign.checkpoints,
+        resume_arg=campaign.resume_arg,
         deliverables=_deliverables(campaign),
         decision=_decision(campaign),
         corpus=corpus,
         code_digest=code_digest,
         code_excludes=tuple(code_excludes),
+        code_only=tuple(code_only) if code_only is not None else None,
         code_git=dict(code_git) if code_git else None,
         want=dict(campaign.want),
         jurisdictions=campaign.jurisdictions,

@@ -168,6 +168,9 @@ class Plan:
     lease_why: str
     boot_seconds: float
     remarks: tuple[Remark, ...]
+    code_only: tuple[str, ...] | None = None
+    checkpoints: str | None = None
+    resume_arg: str | None = None
 
     def run(self, run: str) -> PlannedRun:
         """Return one run by its id or name. Raises KeyError."""
@@ -203,7 +206,7 @@ class Plan:
             fields[name] = tuple(fields[name])
         fields["checkpoint"] = CheckpointPolicy(**fields["checkpoint"])
         for name, read_one in _OPTIONAL.items():
-            fields[name] = read_one(fields[name]) if fields[name] is not None else None
+            fields[name] = read_one(fields[name]) if fields.get(name) is not None else None
         return cls(**fields)
 
 
@@ -252,6 +255,7 @@ _READERS: Mapping[str, Any] = {
 _OPTIONAL: Mapping[str, Any] = {
     "decision": lambda rule: DecisionRule(**{**rule, "adopt_margin": Decimal(rule["adopt_margin"])}),
     "corpus": lambda corpus: Corpus(**corpus),
+    "code_only": tuple,
     "budget": Money.from_json,
     "total_hours": lambda span: Span(**span),
     "lease": Lease.from_json,

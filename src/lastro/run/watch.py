@@ -79,6 +79,8 @@ class Watch:
         if self._failed_at is not None:
             return self._failed_at
         beat = read_beat(self._folder.heartbeat)
+        if beat is None and self._order.checkpoints is not None:
+            return None  # a program that knows nothing of lastro tells its saves, not its steps
         return beat.step if beat else self.committed_step
 
     def look(self, *, last: bool = False) -> None:

@@ -37,7 +37,7 @@ def prepare(order: Order, folder: RunFolder) -> Path:
 
 def _check_in_place(order: Order, workdir: Path) -> None:
     assert order.code is not None
-    digest = code_digest(workdir, code_files(workdir, order.code.excludes))
+    digest = code_digest(workdir, code_files(workdir, order.code.excludes, order.code.only))
     if digest != order.code.digest:
         raise StorageError(
             _("the code in {folder} has changed since run {run} began ({now}, it was {then})").format(

@@ -302,6 +302,8 @@ class Campaign(Strict):
         tuple[Annotated[StopRule, BeforeValidator(_stop_rule)], ...], BeforeValidator(as_tuple)
     ] = ()
     checkpoint: Checkpoint = Checkpoint()
+    checkpoints: InsidePath | None = None
+    resume_arg: Text | None = None
     deliverables: dict[Name, Deliverable] = Field(default_factory=dict)
     decision: Decision | None = None
     want: Annotated[dict[str, str], BeforeValidator(check_want)] = Field(default_factory=dict)
@@ -339,6 +341,7 @@ class Campaign(Strict):
         # Two runs can only be compared when their commands can be written at all.
         problems += [*_same_runs(self)] if not problems else []
         problems += [*_stage_problems(self), *_deliverable_problems(self)]
+        problems += _resume_problems(self)
         if problems:
             raise Contradiction(*problems)
         return self
@@ -401,6 +404,30 @@ def _same_runs(campaign: Campaign) -> Iterator[Problem]:
                 _("change something, or remove it"),
             )
         seen.setdefault(identity, run.name)
+
+
+def _resume_problems(campaign: Campaign) -> Iterator[Problem]:
+    """Say what is wrong with the argument by which a program goes on from its own save."""
+    if campaign.resume_arg is None:
+        return
+    path = ("resume_arg",)
+    if campaign.checkpoints is None:
+        hint = _("add checkpoints: with the pattern of the program's own saves, such as out/checkpoint-*")
+        yield Problem(path, _("nothing says what the program could go on from"), hint)
+    try:
+        names = commands.placeholders(campaign.resume_arg)
+        commands.words(campaign.resume_arg)
+    except ValueError as error:
+        yield Problem(path, str(error))
+        return
+    if set(names) - {"latest"}:
+        yield Problem(path, _("only {{latest}} stands for something here: the path of the save"))
+    if commands.needs_shell(campaign.command) and "$@" not in campaign.command:
+        yield Problem(
+            path,
+            _("the command needs a shell, so lastro cannot tell where the argument belongs"),
+            _('write "$@" at its place in the command, as in: python train.py "$@" | tee log.txt'),
+        )
 
 
 def _stage_problems(campaign: Campaign) -> Iterator[Problem]:

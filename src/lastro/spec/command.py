@@ -105,12 +105,21 @@ def argv(command: str) -> tuple[str, ...]:
     Raises:
         ValueError: with a sentence for the user: no word at all, or a quote that is never closed.
     """
+    split = words(command)
+    if not split:
+        raise ValueError(_("the command is empty"))
+    return ("/bin/sh", "-c", command) if needs_shell(command) else split
+
+
+def words(command: str) -> tuple[str, ...]:
+    """Return the words of a command or a part of one.
+
+    Raises:
+        ValueError: with a sentence for the user: a quote is never closed.
+    """
     try:
-        words = tuple(shlex.split(command))
+        return tuple(shlex.split(command))
     except ValueError as error:
         raise ValueError(
             _("{command!r} cannot be split into words: {error}").format(command=command, error=error)
         ) from error
-    if not words:
-        raise ValueError(_("the command is empty"))
-    return ("/bin/sh", "-c", command) if needs_shell(command) else words

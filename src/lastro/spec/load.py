@@ -28,12 +28,16 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class LoadedCampaign:
-    """A campaign file that is valid, with where it lies. `text` is what was read, to be frozen as it is."""
+    """A campaign file that is valid, with where it lies. `text` is what was read, to be frozen as it is.
+
+    `code`: the files that are the code, relative to the folder; None: all but what git ignores.
+    """
 
     spec: Campaign
     folder: Path
     path: Path
     text: str
+    code: tuple[str, ...] | None = None
 
     @property
     def offers_path(self) -> Path | None:

@@ -50,18 +50,19 @@ class GitIdentity:
         return {"commit": self.commit, "diff_digest": self.diff_digest, "dirty": self.dirty}
 
 
-def code_files(folder: Path, excludes: Iterable[str] = ()) -> list[str]:
+def code_files(folder: Path, excludes: Iterable[str] = (), only: Iterable[str] | None = None) -> list[str]:
     """Return what belongs to the code, as sorted POSIX paths relative to `folder`.
 
     Args:
         folder: the folder of the campaign file.
         excludes: relative POSIX paths of files and folders that are not code.
+        only: the files that are the code, as far as they are there; None: all but what git ignores.
 
     Raises:
         StorageError: git refuses to list the folder, or a symbolic link leaves it.
     """
     left_out = [PurePosixPath(name) for name in excludes]
-    found = _git_files(folder)
+    found = _git_files(folder) if only is None else list(only)
     names = set(_walk(folder, "") if found is None else found)
     kept = sorted((name for name in names if _is_code(name, left_out)), key=os.fsencode)
     return [name for name in kept if _usable(folder, name)]
