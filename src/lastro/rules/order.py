@@ -79,8 +79,6 @@ class Order:
     grace_seconds: float = 30.0
     leave_out: tuple[str, ...] = ()
     code: CodeIdentity | None = None
-    checkpoints: str | None = None
-    resume_arg: str | None = None
     disk: str | None = None
     committed_step: int | None = None
     checkpoints: str | None = None
