@@ -20,12 +20,13 @@ from lastro.procs.identity import ProcessId
 from lastro.procs.job import Exit, JobProcess, launch, take_over
 from lastro.procs.killtree import NOBODY, Members, end_tree
 from lastro.rules import Attempt, Cause, End, Ended, Leave, Life, Order, Stay, cause_of
-from lastro.run.attention import Seen, watchers
+from lastro.run.attention import watchers
 from lastro.run.foreign import ForeignSaves
 from lastro.run.remains import ended_by
 from lastro.run.resuming import command_of
 from lastro.run.room import DiskWatch, LastWords, is_short
 from lastro.run.seat import Claim, Seat
+from lastro.run.seen import Seen
 from lastro.run.setup import with_setup
 from lastro.run.trackers import tracker_environment
 from lastro.run.watch import Watch

@@ -20,20 +20,8 @@ from lastro.run.limits import LimitWatch
 from lastro.run.noticed import Noticed
 from lastro.run.notices import listener_of_this_machine
 from lastro.run.seat import Seat
-
-
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What is known of a living job at one look. Times are monotonic seconds of this machine.
-
-    `step`: completed last; `committed_step`: of the last checkpoint; `job`: pid of its leader.
-    """
-
-    now: float
-    started: float
-    step: int | None
-    committed_step: int | None
-    job: int
+from lastro.run.seen import Seen
+from lastro.run.telemetry import Telemetry
 
 
 class Watcher(Protocol):
@@ -85,4 +73,5 @@ def watchers(folder: AttemptFolder, order: Order, seat: Seat, stream: StreamWrit
         Noticed(folder, stream, listener_of_this_machine()),
         LimitWatch(folder, order, stream),
         Requested(folder, order, stream),
+        Telemetry(folder),
     )

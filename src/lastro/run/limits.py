@@ -7,7 +7,6 @@ import os
 import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lastro import atomic, strictjson
 from lastro.errors import StorageError
@@ -18,9 +17,7 @@ from lastro.paths import AttemptFolder
 from lastro.providers.environment import RELEASE
 from lastro.rules import Cause, End, Leave, Limits, Order, judge_limits, leaving_seconds
 from lastro.run.idleness import Idleness
-
-if TYPE_CHECKING:
-    from lastro.run.attention import Seen
+from lastro.run.seen import Seen
 
 #: Seconds between two looks: a limit is approached with seconds to spare.
 _LOOK_SECONDS = 0.5
