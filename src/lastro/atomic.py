@@ -11,7 +11,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from lastro.errors import StorageError
@@ -119,8 +119,10 @@ def claim(path: Path, data: bytes) -> bool:
 
 
 @contextlib.contextmanager
-def publish_folder(final: Path) -> Iterator[Path]:
+def publish_folder(final: Path, last_check: Callable[[], None] | None = None) -> Iterator[Path]:
     """Give a temporary folder beside `final`; on success make every file durable and rename it.
+
+    `last_check` is called when nothing is left to do but the rename: what it raises prevents it.
 
     Raises:
         FileExistsError: `final` is already published. What is published is never rewritten.
@@ -132,6 +134,8 @@ def publish_folder(final: Path) -> Iterator[Path]:
     try:
         yield aside
         _sync_all(aside)
+        if last_check is not None:
+            last_check()
         aside.rename(final)
     except BaseException:
         remove_tree(aside)
@@ -140,10 +144,11 @@ def publish_folder(final: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def publish_file(final: Path) -> Iterator[Path]:
+def publish_file(final: Path, last_check: Callable[[], None] | None = None) -> Iterator[Path]:
     """Give a path beside `final` to write to, with its suffix; on success put it in `final`'s place, durably.
 
     For files that something else writes. What was under `final` is replaced whole or not at all.
+    `last_check` is called when nothing is left to do but the rename: what it raises prevents it.
 
     Raises:
         StorageError: nothing was written to the path that was given.
@@ -159,6 +164,8 @@ def publish_file(final: Path) -> Iterator[Path]:
                 hint=_("write one file to the path that the block is given"),
             )
         sync_file(aside)
+        if last_check is not None:
+            last_check()
         aside.replace(final)
     except BaseException:
         if aside.is_dir():

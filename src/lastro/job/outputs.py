@@ -23,7 +23,7 @@ def publish_output(
     Args:
         outputs: the folder of the run's outputs.
         name: relative to it; `/` separates folders. An output of that name is replaced whole.
-        fence: asked right before the output gets its name; an error that it returns is raised.
+        fence: asked when every byte is durable, right before the output gets its name; an error that it returns is raised.
         told: called with the name, the bytes and the SHA-256 of what was published.
 
     Raises:
@@ -41,12 +41,14 @@ def publish_output(
     atomic.make_folder(final.parent)
     for leftover in final.parent.glob(f"{atomic.TEMPORARY}*-{final.name}"):
         leftover.unlink(missing_ok=True)  # of an attempt that died while it wrote this output
-    with atomic.publish_file(final) as path:
+
+    def last_check() -> None:
+        if (refusal := fence()) is not None:
+            raise refusal
+
+    with atomic.publish_file(final, last_check) as path:
         yield path
         size, digest = _measure(path) if path.is_file() else (0, "")
-        refusal = fence()
-        if refusal is not None:
-            raise refusal
     told(str(relative), size, digest)
 
 
