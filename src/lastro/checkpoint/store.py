@@ -17,8 +17,10 @@ from typing import Any
 from lastro import atomic, strictjson
 from lastro.checkpoint import digest
 from lastro.checkpoint.health import Health
+from lastro.checkpoint.late import late_checkpoints
 from lastro.errors import CheckpointDamaged, Fenced, LastroError
 from lastro.locale import _
+from lastro.paths import RunFolder
 
 VERSION = 1
 MANIFEST = "manifest.json"
@@ -161,20 +163,23 @@ def publish(checkpoints: Path, facts: Facts, still_mine: Callable[[], bool]) -> 
     Args:
         checkpoints: the run's folder of checkpoints; made when it is missing.
         facts: what the manifest says beside the files.
-        still_mine: asked right before the checkpoint gets its name.
+        still_mine: asked when every byte is durable, right before the checkpoint gets its name.
 
     Raises:
         Fenced: `still_mine` said no; nothing was published.
         FileExistsError: this attempt has published this step already.
     """
+
+    def last_check() -> None:
+        if not still_mine():
+            raise fenced(facts.attempt)
+
     atomic.make_folder(checkpoints)
-    with atomic.publish_folder(checkpoints / facts.name) as folder:
+    with atomic.publish_folder(checkpoints / facts.name, last_check) as folder:
         draft = Draft(folder)
         yield draft
         manifest = Manifest(facts=facts, algorithm=digest.ALGORITHM, files=draft.files, health=draft.health)
         (folder / MANIFEST).write_text(strictjson.pretty(manifest.as_json()), encoding="utf-8")
-        if not still_mine():
-            raise fenced(facts.attempt)
 
 
 def fenced(attempt: int) -> Fenced:
@@ -273,11 +278,17 @@ def names(checkpoints: Path) -> list[Path]:
 def latest(checkpoints: Path) -> Found:
     """Return the checkpoint with the highest (step, attempt) that is healthy and verifies.
 
-    Half-written ones count not. One whose health is not known counts as healthy.
+    Half-written ones count not, nor do those that a replaced attempt published too late. One whose health
+    is not known counts as healthy.
     """
     passed_over = []
+    found = names(checkpoints)
+    late = late_checkpoints(RunFolder(checkpoints.parent), [folder.name for folder in found])
     unhealthy: int | None = None
-    for folder in names(checkpoints):
+    for folder in found:
+        if folder.name in late:
+            passed_over.append((folder, late[folder.name]))
+            continue
         manifest = committed(folder)
         if isinstance(manifest, str):
             passed_over.append((folder, manifest))
