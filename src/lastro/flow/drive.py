@@ -9,20 +9,15 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lastro import atomic, strictjson
-from lastro.billing import Lease
 from lastro.checkpoint.store import committed, names
 from lastro.clock import Clock, iso
 from lastro.disk.facts import seen_by
-from lastro.errors import CapacityRefused, PreflightFailed, ProviderError
+from lastro.errors import PreflightFailed, ProviderError
 from lastro.flow import policy
-from lastro.flow.leases import lease_for
-from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
-from lastro.flow.live import items_by_now
 from lastro.flow.orders import Place, config_record, make_order
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
@@ -34,7 +29,6 @@ from lastro.paths import RunFolder
 from lastro.plan.build import Plan, PlannedRun
 from lastro.procs.identity import is_alive
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
-from lastro.rules import Limits
 from lastro.run.seat import read_seat
 from lastro.units import show_duration
 
@@ -86,7 +80,6 @@ class Driver:
         self._retiring: set[str] = set()
         self._told.fired.update(int(facts["index"]) for facts in drive.session.view().faults)
         self._mirrored = 0.0
-        self._refusals, self._ask_again_at = 0, 0.0
         self._acts: Mapping[type[policy.Action], Callable[[CampaignView, policy.Action], None]] = {
             policy.Recover: self._recover,
             policy.NoteReady: self._note_ready,
@@ -97,7 +90,6 @@ class Driver:
             policy.Retire: self._retire,
             policy.GiveUp: self._give_up,
             policy.Rent: self._rent,
-            policy.Despair: self._despair,
             policy.Release: self._release,
             policy.Wait: self._wait,
         }
@@ -145,15 +137,7 @@ class Driver:
                 str(facts["machine"]) for facts in view.preflights if facts["verdict"] != "fail"
             ),
             retiring=frozenset(self._retiring),
-            limits=limits_by_machine(self._d.plan, view),
-            fresh=limits_of_new(self._d.plan, view, self._lease(view)),
-            max_weather=self._d.plan.max_weather,
-            refusals=self._refusals,
-            retry_in=max(0.0, self._ask_again_at - self._d.clock.monotonic()),
         )
-
-    def _lease(self, view: CampaignView) -> Lease | None:
-        return lease_for(self._d.plan, view, self._d.provider.name)
 
     def _supervised(self) -> frozenset[str]:
         """Return every run on the disk whose supervisor lives, also one that the plan no longer has."""
@@ -202,7 +186,6 @@ class Driver:
                     run=fault.run,
                     step=fault.step,
                     notice_seconds=fault.notice_seconds,
-                    create=fault.create,
                 )
 
     def _mirror(self) -> None:
@@ -215,7 +198,7 @@ class Driver:
 
     def _rent(self, view: CampaignView, action: policy.Action) -> None:
         tag = f"{self._d.session.facts.key}-{len(view.machines) + 1}-{secrets.token_hex(3)}"
-        lease = self._lease(view)
+        lease = self._d.plan.lease
         self._d.writer.append(
             EventType.MACHINE_INTENDED,
             tag=tag,
@@ -223,31 +206,26 @@ class Driver:
             lease=lease.as_json() if lease else None,
             why=action.why,
         )
-        self._create(tag, lease)
+        self._create(tag)
 
     def _recover(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Recover)
-        intended = next(machine for machine in view.machines if machine.tag == action.tag)
-        self._create(action.tag, intended.lease)
+        self._create(action.tag)
 
-    def _create(self, tag: str, lease: Lease | None) -> None:
+    def _create(self, tag: str) -> None:
         """Make the machine of an intent; called again with the same tag it finds the one that was made."""
         self._d.session.mirror()
-        request = MachineRequest(
-            tag=tag,
-            campaign=self._d.plan.campaign,
-            disk=self._d.session.disk.root,
-            lease=lease,
-            boot_seconds=self._d.plan.boot_seconds,
-            faults=self._d.faults,
-            workdir=Path(self._d.session.facts.campaign_file).parent,
+        machine = self._d.provider.create(
+            MachineRequest(
+                tag=tag,
+                campaign=self._d.plan.campaign,
+                disk=self._d.session.disk.root,
+                lease=self._d.plan.lease,
+                boot_seconds=self._d.plan.boot_seconds,
+                faults=self._d.faults,
+                workdir=Path(self._d.session.facts.campaign_file).parent,
+            )
         )
-        try:
-            machine = self._d.provider.create(request)
-        except CapacityRefused as error:
-            self._refused(tag, error)
-            return
-        self._refusals = 0
         self._d.writer.append(
             EventType.MACHINE_CREATED,
             tag=tag,
@@ -259,32 +237,6 @@ class Driver:
             _("machine {id} was taken from '{provider}'").format(
                 id=machine.id, provider=self._d.provider.name
             )
-        )
-
-    def _refused(self, tag: str, error: CapacityRefused) -> None:
-        """Record that nothing was made, and ask again later; the wait grows with each refusal in a row."""
-        self._refusals += 1
-        wait = policy.refusal_wait(self._refusals)
-        self._ask_again_at = self._d.clock.monotonic() + wait
-        self._d.writer.append(
-            EventType.MACHINE_REFUSED,
-            tag=tag,
-            why=error.message,
-            tries=self._refusals,
-            wait_seconds=wait,
-        )
-        self._d.tell(
-            _("{why}; asked again in {time}").format(
-                why=error.message, time=show_duration(timedelta(seconds=wait))
-            )
-        )
-
-    def _despair(self, view: CampaignView, action: policy.Action) -> None:
-        raise CapacityRefused(
-            _("no machine was to be had from '{provider}' in {count} tries").format(
-                provider=self._d.provider.name, count=self._refusals
-            ),
-            hint=_("`lastro run` tries again; or take another offer or place"),
         )
 
     def _note_ready(self, view: CampaignView, action: policy.Action) -> None:
@@ -338,7 +290,7 @@ class Driver:
         if view.run(run.id).status == "paused":
             # Done with; one that nobody has heeded yet is for whoever takes the run up now.
             self._folder.run(run.id).stop_request.unlink(missing_ok=True)
-        self._write_order(run, machine, self._limits(view, machine, view.run(run.id)))
+        self._write_order(run, machine)
         self._d.writer.append(EventType.RUN_DISPATCHED, run=run.id, machine=machine.id, why=action.why)
         folder = self._folder.run(run.id)
         self._count_start(run.id)
@@ -351,11 +303,7 @@ class Driver:
             return
         self._await_seat(run.id)
 
-    def _limits(self, view: CampaignView, machine: Machine, run: RunView) -> Limits:
-        limits = limits_by_machine(self._d.plan, view).get(machine.id, Limits())
-        return replace(limits, save_seconds=last_save_seconds(run))
-
-    def _write_order(self, run: PlannedRun, machine: Machine, limits: Limits) -> None:
+    def _write_order(self, run: PlannedRun, machine: Machine) -> None:
         folder = self._folder.run(run.id)
         place = Place(
             machine=machine,
@@ -363,7 +311,6 @@ class Driver:
             disk=self._d.session.disk,
             home_stream=self._d.session.stream_name,
             home_head=self._d.writer.head.digest,
-            limits=limits,
         )
         order = make_order(self._d.plan, run, place)
         atomic.make_folder(folder.root)
@@ -409,7 +356,6 @@ class Driver:
             why=action.why,
             step=beat.step if beat else None,
             committed_step=_committed_on_disk(folder, life.committed_step),
-            items=items_by_now(folder, life),
         )
 
     def _retire(self, view: CampaignView, action: policy.Action) -> None:
