@@ -38,7 +38,7 @@ class EventType(str, Enum):
 
     # the stream of one attempt
     ATTEMPT_STARTED = "attempt.started"  # run, name, attempt, machine, node, token, committed_step
-    ATTEMPT_LAUNCHED = "attempt.launched"  # shim, job (identities), supervisor
+    ATTEMPT_LAUNCHED = "attempt.launched"  # shim, job (identities), supervisor, oom_score_adj
     ATTEMPT_ADOPTED = "attempt.adopted"  # supervisor: a new one found the job alive
     ATTEMPT_RESUMED = "attempt.resumed"  # step, folder, seconds
     ATTEMPT_STEPPED = "attempt.stepped"  # step, seconds: the first step completed by this attempt

@@ -69,7 +69,10 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """What is known of a job's end when its cause is decided. `full`: its disk takes no more."""
+    """What is known of a job's end when its cause is decided. `full`: its disk takes no more.
+
+    `killer`: who killed it, in words, where the kernel did.
+    """
 
     exit_code: int | None
     signal: int | None
@@ -79,6 +82,7 @@ class Ended:
     failure: str | None = None
     grace_over: bool = False
     full: bool = False
+    killer: str | None = None
 
 
 def cause_of(ended: Ended) -> Cause:
@@ -117,6 +121,8 @@ def cause_of(ended: Ended) -> Cause:
         (True, End.CRASHED, f"{crash}: {ended.failure}" if ended.failure else crash),
     )
     end, why = next((end, why) for holds, end, why in first_that_holds if holds)
+    if ended.killer is not None and end in (End.KILLED, End.CRASHED):
+        why = f"{why}: {ended.killer}"
     limit = ended.leave.limit if ended.leave and end is End.LIMIT else None
     return Cause(
         end=end,

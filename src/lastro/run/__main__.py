@@ -9,12 +9,14 @@ from pathlib import Path
 from lastro.clock import SystemClock
 from lastro.errors import LastroError
 from lastro.paths import RunFolder
+from lastro.run.oom import protect_self
 from lastro.run.supervisor import supervise
 
 
 def main(arguments: list[str]) -> int:
     """Supervise one run; what went wrong is left in the run's folder, where home looks for it."""
     folder = RunFolder(Path(arguments[0]))
+    protect_self()
     try:
         supervise(folder, SystemClock())
     except LastroError as error:

@@ -22,6 +22,7 @@ from lastro.procs.killtree import NOBODY, Members, end_tree
 from lastro.rules import Attempt, Cause, End, Ended, Leave, Life, Order, Stay, cause_of
 from lastro.run.attention import watchers
 from lastro.run.foreign import ForeignSaves
+from lastro.run.oom import MemoryWitness, score_of
 from lastro.run.remains import ended_by
 from lastro.run.resuming import command_of
 from lastro.run.room import DiskWatch, LastWords, is_short
@@ -48,6 +49,7 @@ class RunningAttempt:
         self._watch = Watch(folder, order, stream, self._started)
         disk_watch = DiskWatch(_campaign(order).disk, order.disk)
         self._watchers = (disk_watch, *watchers(folder, order, seat, stream))
+        self._memory = MemoryWitness(folder)
         self._saves = ForeignSaves(folder, order, seat, stream)
         self._leave: Leave | None = None
         self._deadline: float | None = None
@@ -120,6 +122,7 @@ class RunningAttempt:
             shim=self._job.shim.as_json(),
             job=self._job.job.as_json(),
             supervisor=me.as_json(),
+            oom_score_adj={"supervisor": score_of("self"), "job": score_of(self._job.job.pid)},
         )
 
     @classmethod
@@ -203,6 +206,7 @@ class RunningAttempt:
             committed_step=self._committed,
             job=job.job.pid,
         )
+        self._memory.look(seen)
         for watcher in self._watchers:
             reason = watcher.look(seen)
             if isinstance(reason, Stay):
@@ -240,6 +244,7 @@ class RunningAttempt:
                 stop=self._watch.stop,
                 failure=self._watch.failure,
                 grace_over=self._grace_over and not at_once,
+                killer=self._memory.tell(ended),
                 full=self._watch.found_no_room or is_short(_campaign(self._order).disk),
             )
         )
