@@ -9,17 +9,24 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 
 from lastro import atomic, strictjson
+from lastro.billing import Lease
 from lastro.checkpoint.store import committed, names
 from lastro.clock import Clock, iso
-from lastro.disk.facts import seen_by
-from lastro.errors import PreflightFailed, ProviderError
+from lastro.disk.facts import read_disk, seen_by
+from lastro.disk.reserve import keep_reserve
+from lastro.errors import CapacityRefused, PreflightFailed, ProviderError
 from lastro.flow import policy
+from lastro.flow.leases import lease_for
+from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
+from lastro.flow.live import items_by_now
 from lastro.flow.orders import Place, config_record, make_order
 from lastro.flow.session import Session
+from lastro.flow.silence import TOLD_AFTER_SECONDS, Pulse
 from lastro.journal.events import EventType
 from lastro.journal.signals import read_beat
 from lastro.journal.streams import StreamWriter
@@ -29,7 +36,8 @@ from lastro.paths import RunFolder
 from lastro.plan.build import Plan, PlannedRun
 from lastro.procs.identity import is_alive
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
-from lastro.run.seat import read_seat
+from lastro.rules import Limits
+from lastro.run.seat import read_seat, take_seat_away
 from lastro.units import show_duration
 
 #: Seconds between two looks while nothing is to be done.
@@ -51,6 +59,7 @@ class Told:
     attempts: set[tuple[str, int]] = field(default_factory=set)
     ends: set[tuple[str, int]] = field(default_factory=set)
     fired: set[int] = field(default_factory=set)
+    silent: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,16 +89,20 @@ class Driver:
         self._retiring: set[str] = set()
         self._told.fired.update(int(facts["index"]) for facts in drive.session.view().faults)
         self._mirrored = 0.0
+        self._pulse = Pulse(drive.session.on_disk)
+        self._refusals, self._ask_again_at = 0, 0.0
         self._acts: Mapping[type[policy.Action], Callable[[CampaignView, policy.Action], None]] = {
             policy.Recover: self._recover,
             policy.NoteReady: self._note_ready,
             policy.NoteGone: self._note_gone,
             policy.NoteLost: self._note_lost,
+            policy.Abandon: self._abandon,
             policy.Check: self._check,
             policy.Dispatch: self._dispatch,
             policy.Retire: self._retire,
             policy.GiveUp: self._give_up,
             policy.Rent: self._rent,
+            policy.Despair: self._despair,
             policy.Release: self._release,
             policy.Wait: self._wait,
         }
@@ -116,6 +129,7 @@ class Driver:
 
         Supervisors are looked at before streams are read: one that has ended has said everything.
         """
+        self._d.session.require_disk()
         supervised = self._supervised()
         for source, head in self._d.session.ingest().items():
             self._d.writer.append(EventType.STREAM_INGESTED, source=source, events=head.seq, head=head.digest)
@@ -137,7 +151,37 @@ class Driver:
                 str(facts["machine"]) for facts in view.preflights if facts["verdict"] != "fail"
             ),
             retiring=frozenset(self._retiring),
+            silences=self._silences(view, supervised),
+            max_silence=self._d.plan.silence_seconds,
+            limits=limits_by_machine(self._d.plan, view),
+            fresh=limits_of_new(self._d.plan, view, self._lease(view)),
+            max_weather=self._d.plan.max_weather,
+            refusals=self._refusals,
+            retry_in=max(0.0, self._ask_again_at - self._d.clock.monotonic()),
         )
+
+    def _lease(self, view: CampaignView) -> Lease | None:
+        return lease_for(self._d.plan, view, self._d.provider.name)
+
+    def _silences(self, view: CampaignView, supervised: frozenset[str]) -> Mapping[str, float]:
+        """Return how long each living attempt's supervisor has been silent; tell it once when it is long."""
+        living = [run for run in view.runs if run.id in supervised and run.attempts and run.attempts[-1].alive]
+        silences = self._pulse.silences([run.id for run in living], self._d.clock.monotonic())
+        for run in living:
+            if silences[run.id] < min(TOLD_AFTER_SECONDS, self._d.plan.silence_seconds / 4):
+                self._told.silent.discard(run.id)
+            elif run.id not in self._told.silent:
+                self._told.silent.add(run.id)
+                machine, seconds = run.attempts[-1].machine, round(silences[run.id], 3)
+                self._d.writer.append(
+                    EventType.MACHINE_SILENT, machine=machine, run=run.id, seconds=seconds
+                )
+                self._d.tell(
+                    _("{run}: no sign of life from {machine} for {seconds:.0f} s").format(
+                        run=run.name, machine=machine, seconds=seconds
+                    )
+                )
+        return silences
 
     def _supervised(self) -> frozenset[str]:
         """Return every run on the disk whose supervisor lives, also one that the plan no longer has."""
@@ -186,19 +230,28 @@ class Driver:
                     run=fault.run,
                     step=fault.step,
                     notice_seconds=fault.notice_seconds,
+                    create=fault.create,
                 )
 
     def _mirror(self) -> None:
         now = self._d.clock.monotonic()
         if now - self._mirrored >= MIRROR_SECONDS:
             self._mirrored = now
+            self._mirror_if_there_is_room()
+
+    def _mirror_if_there_is_room(self) -> None:
+        """The copy on the disk can wait for room as the runs there do: home's own stream has everything."""
+        try:
             self._d.session.mirror()
+        except OSError as error:
+            if not atomic.is_full(error):
+                raise
 
     # --- machines -------------------------------------------------------------------------------------
 
     def _rent(self, view: CampaignView, action: policy.Action) -> None:
         tag = f"{self._d.session.facts.key}-{len(view.machines) + 1}-{secrets.token_hex(3)}"
-        lease = self._d.plan.lease
+        lease = self._lease(view)
         self._d.writer.append(
             EventType.MACHINE_INTENDED,
             tag=tag,
@@ -206,26 +259,31 @@ class Driver:
             lease=lease.as_json() if lease else None,
             why=action.why,
         )
-        self._create(tag)
+        self._create(tag, lease)
 
     def _recover(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Recover)
-        self._create(action.tag)
+        intended = next(machine for machine in view.machines if machine.tag == action.tag)
+        self._create(action.tag, intended.lease)
 
-    def _create(self, tag: str) -> None:
+    def _create(self, tag: str, lease: Lease | None) -> None:
         """Make the machine of an intent; called again with the same tag it finds the one that was made."""
         self._d.session.mirror()
-        machine = self._d.provider.create(
-            MachineRequest(
-                tag=tag,
-                campaign=self._d.plan.campaign,
-                disk=self._d.session.disk.root,
-                lease=self._d.plan.lease,
-                boot_seconds=self._d.plan.boot_seconds,
-                faults=self._d.faults,
-                workdir=Path(self._d.session.facts.campaign_file).parent,
-            )
+        request = MachineRequest(
+            tag=tag,
+            campaign=self._d.plan.campaign,
+            disk=self._d.session.disk.root,
+            lease=lease,
+            boot_seconds=self._d.plan.boot_seconds,
+            faults=self._d.faults,
+            workdir=Path(self._d.session.facts.campaign_file).parent,
         )
+        try:
+            machine = self._d.provider.create(request)
+        except CapacityRefused as error:
+            self._refused(tag, error)
+            return
+        self._refusals = 0
         self._d.writer.append(
             EventType.MACHINE_CREATED,
             tag=tag,
@@ -239,11 +297,38 @@ class Driver:
             )
         )
 
+    def _refused(self, tag: str, error: CapacityRefused) -> None:
+        """Record that nothing was made, and ask again later; the wait grows with each refusal in a row."""
+        self._refusals += 1
+        wait = policy.refusal_wait(self._refusals)
+        self._ask_again_at = self._d.clock.monotonic() + wait
+        self._d.writer.append(
+            EventType.MACHINE_REFUSED,
+            tag=tag,
+            why=error.message,
+            tries=self._refusals,
+            wait_seconds=wait,
+        )
+        self._d.tell(
+            _("{why}; asked again in {time}").format(
+                why=error.message, time=show_duration(timedelta(seconds=wait))
+            )
+        )
+
+    def _despair(self, view: CampaignView, action: policy.Action) -> None:
+        raise CapacityRefused(
+            _("no machine was to be had from '{provider}' in {count} tries").format(
+                provider=self._d.provider.name, count=self._refusals
+            ),
+            hint=_("`lastro run` tries again; or take another offer or place"),
+        )
+
     def _note_ready(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.NoteReady)
         machine = self._d.provider.describe(action.machine)
         ready = machine.ready_at or self._d.clock.now()
         seen_by(self._d.session.disk, machine.node)
+        keep_reserve(self._d.session.disk)
         self._d.writer.append(
             EventType.MACHINE_READY,
             machine=machine.id,
@@ -290,7 +375,7 @@ class Driver:
         if view.run(run.id).status == "paused":
             # Done with; one that nobody has heeded yet is for whoever takes the run up now.
             self._folder.run(run.id).stop_request.unlink(missing_ok=True)
-        self._write_order(run, machine)
+        self._write_order(run, machine, self._limits(view, machine, view.run(run.id)))
         self._d.writer.append(EventType.RUN_DISPATCHED, run=run.id, machine=machine.id, why=action.why)
         folder = self._folder.run(run.id)
         self._count_start(run.id)
@@ -303,7 +388,11 @@ class Driver:
             return
         self._await_seat(run.id)
 
-    def _write_order(self, run: PlannedRun, machine: Machine) -> None:
+    def _limits(self, view: CampaignView, machine: Machine, run: RunView) -> Limits:
+        limits = limits_by_machine(self._d.plan, view).get(machine.id, Limits())
+        return replace(limits, save_seconds=last_save_seconds(run))
+
+    def _write_order(self, run: PlannedRun, machine: Machine, limits: Limits) -> None:
         folder = self._folder.run(run.id)
         place = Place(
             machine=machine,
@@ -311,6 +400,9 @@ class Driver:
             disk=self._d.session.disk,
             home_stream=self._d.session.stream_name,
             home_head=self._d.writer.head.digest,
+            limits=limits,
+            disk_uuid=read_disk(self._d.session.disk).uuid,
+            committed_step=_committed(self._d.session.view().run(run.id)),
         )
         order = make_order(self._d.plan, run, place)
         atomic.make_folder(folder.root)
@@ -356,7 +448,23 @@ class Driver:
             why=action.why,
             step=beat.step if beat else None,
             committed_step=_committed_on_disk(folder, life.committed_step),
+            items=items_by_now(folder, life),
         )
+
+    def _abandon(self, view: CampaignView, action: policy.Action) -> None:
+        """Record the loss, fence the attempt, and let its machine go; one that cannot be let go may bill on."""
+        assert isinstance(action, policy.Abandon)
+        if next(life for life in view.run(action.run).attempts if life.number == action.attempt).alive:
+            self._note_lost(view, policy.NoteLost(run=action.run, attempt=action.attempt, why=action.why))
+        take_seat_away(self._folder.run(action.run), self._d.session.stream_name)
+        try:
+            self._d.provider.delete(action.machine)
+        except ProviderError as error:
+            self._d.tell(
+                _("machine {id} was given up, but could not be let go and may bill on: {why}").format(
+                    id=action.machine, why=error.message
+                )
+            )
 
     def _retire(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Retire)
@@ -402,6 +510,12 @@ def _ending(run: RunView, number: int) -> str:
     if life.lost_steps and life.end not in ("done", "stop_rule"):
         text += _("; {count} steps to be done again").format(count=life.lost_steps)
     return text
+
+
+def _committed(run: RunView) -> int | None:
+    """Return the highest step that any attempt of a run is known to have committed."""
+    steps = [life.committed_step for life in run.attempts if life.committed_step is not None]
+    return max(steps, default=None)
 
 
 def _committed_on_disk(folder: RunFolder, recorded: int | None) -> int | None:

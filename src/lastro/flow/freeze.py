@@ -6,8 +6,8 @@ import contextlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from lastro.clock import Clock
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.orders import corpus_on_disk
-from lastro.flow.session import Facts, Session, session_key
+from lastro.flow.session import Facts, Session, known_sessions, session_key
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView
@@ -24,6 +24,7 @@ from lastro.locale import _
 from lastro.paths import Disk, Home
 from lastro.plan.build import Plan, make_plan
 from lastro.rules import Corpus
+from lastro.spec.campaign import Campaign
 from lastro.spec.load import LoadedCampaign, load_campaign, load_offers
 from lastro.storage.digest import digest_of
 from lastro.storage.snapshot import (
@@ -43,7 +44,8 @@ _SAYS_NOTHING = {"created_at", "code_git"}
 _PLACE = {
     "provider", "disk", "machines", "options", "lease", "lease_why", "boot_seconds", "remarks",
 }  # fmt: skip
-_CODE = {"code_digest", "code_excludes"}
+_CODE = {"code_digest", "code_excludes", "code_only"}
+_SAVES = {"checkpoints", "resume_arg"}
 
 
 @dataclass(frozen=True)
@@ -66,31 +68,38 @@ class Draft:
 
 
 def draw_up(
-    campaign_file: Path,
+    campaign_file: Path | LoadedCampaign,
     clock: Clock,
     *,
     on: str | None = None,
     disk: Path | None = None,
     faults: Path | None = None,
+    adapt: Callable[[Campaign], Campaign] | None = None,
 ) -> Draft:
     """Plan a campaign file. Reads the code, the corpus and the offers; writes nothing, rents nothing.
 
     Args:
-        campaign_file: its folder holds the code.
+        campaign_file: its folder holds the code; or a campaign that needs no file.
         clock: for the plan's date.
         on: another provider than the file names.
         disk: another disk than the file names.
         faults: a script of faults, which is not part of the code.
+        adapt: makes another campaign of the one in the file; its disk is no part of the code either.
 
     Raises:
         CampaignInvalid: a file is invalid, or the corpus is not there.
     """
-    loaded = load_campaign(campaign_file)
+    loaded = campaign_file if isinstance(campaign_file, LoadedCampaign) else load_campaign(campaign_file)
+    not_code = [faults, *_own_output()]
+    if adapt is not None:
+        not_code.append(loaded.disk_path or loaded.folder / DEFAULT_DISK)
+        loaded = replace(loaded, spec=adapt(loaded.spec))
     spec = loaded.spec if on is None else loaded.spec.model_copy(update={"provider": on})
     root = disk.absolute() if disk else loaded.disk_path or loaded.folder / DEFAULT_DISK
     before = Disk(root).campaign(spec.campaign).plan
-    excludes = tuple(sorted({*loaded.left_out(root, faults, *_own_output()), *_left_out_before(before)}))
-    files = tuple(code_files(loaded.folder, excludes))
+    excludes = tuple(sorted({*loaded.left_out(root, *not_code), *_left_out_before(before)}))
+    only = _code_only(loaded, before, excludes)
+    files = tuple(code_files(loaded.folder, excludes, only))
     git = git_identity(loaded.folder)
     plan = make_plan(
         spec,
@@ -98,6 +107,7 @@ def draw_up(
         created_at=clock.now(),
         code_digest=code_digest(loaded.folder, files),
         code_excludes=excludes,
+        code_only=only,
         code_git=asdict(git) if git else None,
         corpus=_corpus(loaded),
         disk=str(root),
@@ -111,6 +121,23 @@ def _left_out_before(plan: Path) -> Sequence[str]:
         return tuple(strictjson.read(plan)["code_excludes"])
     except (OSError, StorageError, KeyError, TypeError):
         return ()
+
+
+def _code_only(loaded: LoadedCampaign, plan: Path, excludes: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the files that are the code of a campaign that names them; None for one that does not.
+
+    As long as the files of the frozen plan say the same, they are all: what has appeared beside them since
+    may be the run's own work.
+    """
+    if loaded.code is None:
+        return None
+    try:
+        frozen = strictjson.read(plan)
+        before = tuple(frozen["code_only"])
+        files = code_files(loaded.folder, excludes, before)
+        return before if code_digest(loaded.folder, files) == frozen["code_digest"] else loaded.code
+    except (OSError, StorageError, KeyError, TypeError):
+        return loaded.code
 
 
 def _own_output() -> Iterator[Path]:
@@ -136,8 +163,13 @@ def _corpus(loaded: LoadedCampaign) -> Corpus | None:
 
 
 def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
-    """Return home's session of a campaign; marks the disk when it is new."""
+    """Return home's session of a campaign; marks the disk when it is new.
+
+    Raises:
+        StorageError: the campaign has begun on a disk that was at this path and is not there now.
+    """
     disk = Disk(draft.disk)
+    _require_the_disk_of_before(draft, disk, home, clock)
     facts = Facts(
         name=draft.plan.campaign,
         campaign_file=str(draft.loaded.path),
@@ -146,6 +178,30 @@ def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
         key=session_key(draft.plan.campaign, open_disk(disk).uuid),
     )
     return Session(home, facts, clock)
+
+
+def _require_the_disk_of_before(draft: Draft, disk: Disk, home: Home, clock: Clock) -> None:
+    """See that a disk which was used here before is the one that is here: an empty place is no beginning."""
+    for session in known_sessions(home, clock):
+        same = (session.facts.campaign_file, session.facts.disk) == (str(draft.loaded.path), str(draft.disk))
+        if not same or session.facts.name != draft.plan.campaign:
+            continue
+        try:
+            session.require_disk()
+        except StorageError as error:
+            missing = error
+        else:
+            return  # what ran on other disks that were here before it is history
+        if any(run.attempts for run in session.view().runs):
+            raise StorageError(
+                _("{why}; {campaign} has begun on that disk, and would begin again at step 0 here").format(
+                    why=missing.message, campaign=draft.plan.campaign
+                ),
+                hint=_(
+                    "attach that disk again. To begin anew on purpose, name another disk with --disk, or "
+                    "move {record} away"
+                ).format(record=session.at_home.root),
+            ) from missing
 
 
 # --- what has changed since the freezing --------------------------------------------------------------
@@ -158,10 +214,11 @@ class Changes:
     rules: tuple[str, ...]
     place: tuple[str, ...]
     code: tuple[str, ...]
+    saves: tuple[str, ...] = ()
 
     @property
     def none(self) -> bool:
-        return not (self.rules or self.place or self.code)
+        return not (self.rules or self.place or self.code or self.saves)
 
     def why(self, files: Sequence[str]) -> str:
         """Return the sentence for a revision that needs no reason of the user.
@@ -176,6 +233,8 @@ class Changes:
             parts.append(_("more is left out of the code"))
         if self.place:
             parts.append(_("the place changed: {keys}").format(keys=", ".join(self.place)))
+        if self.saves:
+            parts.append(_("how its own saves are found changed: {keys}").format(keys=", ".join(self.saves)))
         return "; ".join(parts)
 
 
@@ -185,9 +244,10 @@ def changes_between(frozen: Mapping[str, Any], fresh: Mapping[str, Any]) -> Chan
     if "runs" in different and _without_ids(frozen) == _without_ids(fresh):
         different.discard("runs")
     return Changes(
-        rules=tuple(sorted(different - _PLACE - _CODE)),
+        rules=tuple(sorted(different - _PLACE - _CODE - _SAVES)),
         place=tuple(sorted(different & _PLACE)),
         code=tuple(sorted(different & _CODE)),
+        saves=tuple(sorted(different & _SAVES)),
     )
 
 

@@ -22,6 +22,8 @@ class Place:
     home_stream: str
     home_head: str
     limits: Limits = field(default_factory=Limits)
+    disk_uuid: str | None = None
+    committed_step: int | None = None
 
 
 def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
@@ -41,6 +43,8 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
         node=place.machine.node,
         home_stream=place.home_stream,
         home_head=place.home_head,
+        disk=place.disk_uuid,
+        committed_step=place.committed_step,
         setup=plan.setup,
         stop=plan.stop,
         limits=place.limits,

@@ -14,8 +14,8 @@ from lastro.journal.streams import StreamWriter
 from lastro.locale import _
 from lastro.paths import Disk, RunFolder
 from lastro.rules import End, Leave
-from lastro.run.attention import Seen
 from lastro.run.seat import Seat
+from lastro.run.seen import Seen
 
 #: With less than this nothing useful can be written; a job that crashes then has crashed of that.
 SHORT_BYTES = 64 * 1024
@@ -35,7 +35,7 @@ def require_disk(disk: Disk, uuid: str | None) -> None:
     """See that the disk is the one that home has sent this supervisor to. Raises StorageError."""
     why = None if uuid is None else other_disk(disk, uuid)
     if why is not None:
-        raise StorageError(why, hint=_("attach the disk of the campaign; nothing was begun"))
+        raise StorageError(why, hint=_("attach the disk of the campaign; nothing is begun without it"))
 
 
 def make_way(disk: Disk) -> None:

@@ -116,6 +116,7 @@ class _Supervisor:
         return decided
 
     def _begin(self, lives: Sequence[Life]) -> RunningAttempt:
+        require_disk(self._campaign.disk, self._order.disk)
         make_way(self._campaign.disk)
         workdir = prepare(self._order, self._folder)
         claim = claim_attempt(self._folder, self._order, self._clock)
