@@ -243,7 +243,7 @@ def _lost(rule: DecisionRule, control: RunEvidence, best: tuple[RunEvidence, Dec
 
 
 def _short(number: Decimal) -> str:
-    return f"{float(number):.6g}"
+    return f"{float(number):.4g}"
 
 
 def _evidence(
