@@ -16,6 +16,7 @@ from lastro.clock import Clock
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.orders import corpus_on_disk
+from lastro.flow.secrets import refuse_secrets
 from lastro.flow.session import Facts, Session, known_sessions, session_key
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
@@ -263,10 +264,13 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
     beside the old ones. Changed rules need the user's own reason.
 
     Raises:
-        UsageError: the campaign file says something else than the frozen plan, and `revise` is None.
+        UsageError: the campaign file says something else than the frozen plan, and `revise` is None; or
+            the code holds a secret.
+        CampaignInvalid: the campaign file holds a secret.
     """
     view = session.view()
     if view.plan is None:
+        _refuse_secrets(draft)
         _put_on_disk(draft, session)
         writer.append(EventType.PLAN_FROZEN, digest=draft.plan.digest(), plan=draft.plan.as_json())
         _publish(draft, session)
@@ -283,12 +287,18 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
             ),
             hint=_("put it back, or say why it changes: --revise WHY (both plans stay in the journal)"),
         )
+    _refuse_secrets(draft)
     why = revise or changes.why(_changed_files(draft, session, view.plan))
     _put_on_disk(draft, session)
     writer.append(EventType.PLAN_REVISED, digest=draft.plan.digest(), plan=fresh, why=why)
     _supersede(view, draft.plan, writer, why)
     _publish(draft, session)
     return draft.plan
+
+
+def _refuse_secrets(draft: Draft) -> None:
+    commands = [" ".join(run.command) for run in draft.plan.runs]
+    refuse_secrets(draft.loaded.path, draft.loaded.text, commands, draft.files)
 
 
 #: More names than this say less.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lastro import atomic, strictjson
+from lastro.storage.secrets import all_redacted
 
 
 class Signal(str, Enum):
@@ -44,6 +46,11 @@ OnFull = Callable[[OSError], bool]
 def refuse(_error: OSError) -> bool:
     """Try no more: the error is raised."""
     return False
+
+
+#: Sent to a job that hangs: its processes that have attached write their stacks into the log. A real-time
+#: signal, since launchers and trainers use both of USR1 and USR2. None where the system has no such signals.
+STACKS_SIGNAL: int | None = getattr(signal, "SIGRTMIN", None) and signal.SIGRTMIN + 8
 
 
 class LineWriter:
@@ -88,7 +95,7 @@ class SignalWriter:
         self._lines = LineWriter(path, on_full)
 
     def send(self, kind: Signal, **facts: Any) -> None:
-        line = strictjson.dumps({"kind": kind.value, "mono": time.monotonic(), **facts})
+        line = strictjson.dumps({"kind": kind.value, "mono": time.monotonic(), **all_redacted(facts)})
         self._lines.write(line.encode() + b"\n")
 
 

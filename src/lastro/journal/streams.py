@@ -20,6 +20,7 @@ from lastro.errors import JournalDamaged
 from lastro.journal.events import DURABLE, EventType
 from lastro.journal.signals import LineWriter, OnFull, refuse
 from lastro.locale import _
+from lastro.storage.secrets import all_redacted
 
 _FRAME = ("seq", "prev", "at", "type")
 
@@ -167,7 +168,7 @@ class StreamWriter:
             self.append(EventType.STREAM_OPENED, stream=path.stem, **opening)
 
     def append(self, kind: EventType, **facts: Any) -> Event:
-        """Append one event.
+        """Append one event; what looks like a secret in its facts is replaced.
 
         When this returns, no kill of this process can lose it; if its type is in DURABLE, no power cut
         either.
@@ -177,6 +178,7 @@ class StreamWriter:
         clash = frame.keys() & facts.keys()
         if clash:
             raise ValueError(f"{kind.value}: facts cannot be named like the frame: {sorted(clash)}")
+        facts = all_redacted(facts)
         line = strictjson.dumps({**frame, **facts}).encode()
         self._lines.write(line + b"\n")
         if kind in DURABLE:

@@ -11,6 +11,7 @@ from lastro.errors import LastroError
 from lastro.paths import RunFolder
 from lastro.run.oom import protect_self
 from lastro.run.supervisor import supervise
+from lastro.storage.secrets import redacted
 
 
 def main(arguments: list[str]) -> int:
@@ -30,6 +31,7 @@ def main(arguments: list[str]) -> int:
 
 def _leave_word(folder: RunFolder, text: str) -> None:
     """Write where home looks; a disk that does not take it is told on the machine's own log."""
+    text = redacted(text)
     try:
         with folder.supervisor_log.open("a") as log:
             log.write(text)
