@@ -23,6 +23,7 @@ COMMANDS: dict[str, Command] = {
     "status": Command("status", "Show what runs, what it has cost, what is at risk."),
     "logs": Command("logs", "Show what a run has printed, over all its attempts."),
     "stop": Command("stop", "Save and end what runs, so that `lastro run` can go on."),
+    "items": Command("items", "Call a command for each item that is missing: render, convert, infer."),
     "close": Command("close", "Reload every output, add up the cost, conclude."),
     "journal": Command("journal", "Check the record of a campaign."),
 }

@@ -110,6 +110,14 @@ def _read(line: bytes) -> Published | None:
     return None if path.is_absolute() or ".." in path.parts else found
 
 
+def has_items(path: Path, items: str) -> bool:
+    """Tell whether an index has a line of the template `items`."""
+    try:
+        return f'"items":{strictjson.dumps(items)},'.encode() in path.read_bytes()
+    except FileNotFoundError:
+        return False
+
+
 def count_lines(path: Path, start: int = 0, end: int | None = None) -> tuple[int, int]:
     """Return how many whole lines an index has between two offsets, and where the last of them ends."""
     try:

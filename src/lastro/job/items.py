@@ -73,6 +73,7 @@ class ItemLoop:
 
     done: how many items of the run are published, over all attempts and all loops; `total`: of how many,
     None when the ids come from something without a length. skipped: how many of these ids were done.
+    in_hand: what was given out and is not published yet; a kill repeats these.
 
     Args:
         site: the process that it runs in.
@@ -95,7 +96,7 @@ class ItemLoop:
         self.done = len(self._index)
         self.skipped = 0
         self._damaged = 0
-        self._in_hand: list[Item] = []
+        self.in_hand: list[Item] = []
         self._swept: set[Path] = set()
         self._mark = f"{UNFINISHED}{_ME}.{next(_LOOPS)}-"
         self._moved = False
@@ -119,7 +120,7 @@ class ItemLoop:
                 self._take(item)
                 yield item
                 self._complete()
-                if len(self._in_hand) >= batch or self._site.request.asked:
+                if len(self.in_hand) >= batch or self._site.request.asked:
                     self.publish()
                 self._leave_if_asked()
             self.publish()
@@ -140,9 +141,9 @@ class ItemLoop:
         try:
             yield
         finally:
-            for item in self._in_hand:
+            for item in self.in_hand:
                 _remove(item.path)
-            self._in_hand = []
+            self.in_hand = []
 
     # --- what is missing ------------------------------------------------------------------------------
 
@@ -192,15 +193,20 @@ class ItemLoop:
             tell(_("more items are done again; they are not named"))
 
     def _take(self, item: Item) -> None:
-        self._in_hand.append(item)
-        self._site.beat(self.done + len(self._in_hand))
+        self.in_hand.append(item)
+        self._site.beat(self.done + len(self.in_hand))
+
+    def drop(self, item: Item) -> None:
+        """Take an item back that could not be made; what was written for it is removed."""
+        self.in_hand.remove(item)
+        _remove(item.path)
 
     # --- publishing -----------------------------------------------------------------------------------
 
     def _complete(self) -> None:
         if not self._moved:
             self._moved = True
-            self._site.signals.send(Signal.FIRST_STEP, step=self.done + len(self._in_hand))
+            self._site.signals.send(Signal.FIRST_STEP, step=self.done + len(self.in_hand))
         self._site.between()
 
     def publish(self) -> None:
@@ -211,20 +217,21 @@ class ItemLoop:
         Raises:
             StorageError: nothing was written for an item, or the disk refuses.
         """
-        if not self._in_hand:
+        if not self.in_hand:
             return
-        lines = [self._line(item) for item in self._in_hand]
+        lines = [self._line(item) for item in self.in_hand]
         while not self._published(lines):
             self._site.full.wait(_("{count} items").format(count=len(lines)))
         self._site.full.over()
-        self.done += len(self._in_hand)
-        self._in_hand = []
+        self.done += len(self.in_hand)
+        self.in_hand = []
 
     def _published(self, lines: list[Published]) -> bool:
         """Publish; False when there was no room. Those that have their name already keep it."""
+        self._site.place.require_disk()
         try:
             self._fence()
-            left = [(item.path, item.final) for item in self._in_hand if os.path.lexists(item.path)]
+            left = [(item.path, item.final) for item in self.in_hand if os.path.lexists(item.path)]
             atomic.publish_many(left)
             self._index.append(lines)
         except Fenced as error:

@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from lastro import atomic, strictjson
 from lastro.checkpoint import store
 from lastro.clock import SystemClock, iso
 from lastro.errors import StorageError, UsageError
+from lastro.job.item_index import has_items
 from lastro.locale import _
 from lastro.paths import AttemptFolder, CampaignFolder, Disk, RunFolder
 from lastro.rules import Attempt, Order
@@ -63,15 +65,19 @@ class Place:
         return bool(token == self.attempt.token)
 
 
-def find_place() -> Place:
+def find_place(*, items: tuple[str, Sequence[str]] | None = None) -> Place:
     """Return the attempt that the environment names, else a local one in `./lastro-run`.
+
+    Args:
+        items: for a command that makes items: the template of their names, and the command. One folder can
+            hold the items of several templates, but those of one template are made by one command.
 
     Raises:
         StorageError: the named folder cannot be read.
         UsageError: `./lastro-run` belongs to another command.
     """
     named = os.environ.get(VARIABLE)
-    return _told(AttemptFolder(Path(named))) if named else _by_hand(Path.cwd())
+    return _told(AttemptFolder(Path(named))) if named else _by_hand(Path.cwd(), items)
 
 
 def _told(folder: AttemptFolder) -> Place:
@@ -87,10 +93,13 @@ def _told(folder: AttemptFolder) -> Place:
     return Place(attempt, folder, by_hand=False)
 
 
-def _by_hand(here: Path) -> Place:
+def _by_hand(here: Path, items: tuple[str, Sequence[str]] | None) -> Place:
     run = RunFolder(here / BY_HAND)
     atomic.make_folder(run.claims)
-    _check_command(run)
+    if items is None:
+        _check_command(run)
+    else:
+        _check_items(run, items[0], list(items[1]))
     token = secrets.token_hex(8)
     number = 1 + max((int(path.stem) for path in run.claims.glob("*.json") if path.stem.isdigit()), default=0)
     while not atomic.claim(run.claim(number), strictjson.pretty({"number": number, "token": token}).encode()):
@@ -127,18 +136,36 @@ def _check_command(run: RunFolder) -> None:
     """One folder holds one run: going on with other arguments would mix two."""
     mine = [str(Path(sys.argv[0]).absolute()), *sys.argv[1:]]
     with contextlib.suppress(FileNotFoundError):
-        theirs = strictjson.read(run.config).get("command")
-        if theirs != mine:
-            raise UsageError(
-                _("{folder} holds the work of `{theirs}`, not of `{mine}`").format(
-                    folder=run.root, theirs=" ".join(theirs or ["?"]), mine=" ".join(mine)
-                ),
-                hint=_("move {folder} away to begin anew, or give the same arguments to go on").format(
-                    folder=run.root
-                ),
-            )
+        _require_same(run, strictjson.read(run.config).get("command"), mine)
         return
     atomic.write_text(run.config, strictjson.pretty({"command": mine}))
+
+
+def _check_items(run: RunFolder, template: str, mine: Sequence[str]) -> None:
+    """Items that another command has made are no items of this one; where none was made, nothing is lost."""
+    commands: dict[str, Sequence[str]] = {}
+    with contextlib.suppress(FileNotFoundError):
+        known = strictjson.read(run.config)
+        if "items" not in known:
+            _require_same(run, known.get("command"), mine)
+        commands = known["items"]
+    if commands.get(template) == mine:
+        return
+    if template in commands and has_items(run.items_index, template):
+        _require_same(run, commands[template], mine)
+    atomic.write_text(run.config, strictjson.pretty({"items": {**commands, template: mine}}))
+
+
+def _require_same(run: RunFolder, theirs: Sequence[str] | None, mine: Sequence[str]) -> None:
+    if theirs != mine:
+        raise UsageError(
+            _("{folder} holds the work of `{theirs}`, not of `{mine}`").format(
+                folder=run.root, theirs=" ".join(theirs or ["?"]), mine=" ".join(mine)
+            ),
+            hint=_("move {folder} away to begin anew, or give the same arguments to go on").format(
+                folder=run.root
+            ),
+        )
 
 
 def _committed_step(checkpoints: Path) -> int | None:
