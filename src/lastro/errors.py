@@ -7,6 +7,7 @@ LastroError            1   unexpected
 |- PlanError           5   no plan can be made
 |- StoppedByRule       6   a stop rule ended a required run
 |- ProviderError       7   the place where machines come from failed
+|  `- CapacityRefused
 |- StorageError        8   bytes could not be written, read or believed
 |  |- CheckpointDamaged
 |  `- JournalDamaged
@@ -114,6 +115,10 @@ class ProviderError(LastroError):
     """A provider did not do what it was asked, or could not be asked."""
 
     exit_code = 7
+
+
+class CapacityRefused(ProviderError):
+    """A provider has no machine of this kind to give now; nothing was made, and asking again may help."""
 
 
 class StorageError(LastroError):

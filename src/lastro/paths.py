@@ -58,6 +58,10 @@ class Home:
     def here_machine(self, machine_id: str) -> MachineFolder:
         return MachineFolder(self.here_machines / machine_id)
 
+    def smoke(self, key: str) -> Path:
+        """The home of a campaign's smoke runs, with their disk; `key` names the campaign and its folder."""
+        return self.root / "smoke" / key
+
     @property
     def campaigns(self) -> Path:
         return self.root / "campaigns"

@@ -3,9 +3,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from lastro import strictjson
 from lastro.clock import SystemClock
 from lastro.disk.facts import open_disk
+from lastro.errors import CapacityRefused
 from lastro.journal.signals import Heartbeat, read_beat
 from lastro.paths import Disk, Home
 from lastro.procs.killtree import members
@@ -169,3 +172,25 @@ def test_a_machine_that_is_made_after_all_faults_waits_for_none(
 
     wait(local, machine.id, MachineState.RUNNING)
     assert watch(home, tmp_path / "disk").waiting == []
+
+
+def test_the_second_machine_is_refused_once_and_had_when_it_is_asked_for_again(
+    local: Local, home: Home, tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    second = (Fault(index=0, create=2),)
+    create(local, disk, "first", faults=second)
+
+    with pytest.raises(CapacityRefused, match="number 2"):
+        create(local, disk, "second", faults=second)
+
+    assert local.fired(disk, "digits") == {0}
+    assert [machine.tag for machine in local.machines()] == ["first"]
+    assert create(local, disk, "third", faults=second).tag == "third"
+    assert create(local, disk, "first", faults=second).tag == "first"
+
+
+def test_a_refusal_is_nothing_that_a_machine_waits_for(home: Home, tmp_path: Path) -> None:
+    refusal = (Fault(index=0, create=2),)
+
+    assert FaultWatch(home, "local-x", tmp_path, "digits", refusal, SystemClock()).waiting == []

@@ -234,3 +234,20 @@ def test_a_process_that_cleared_its_environment_ends_with_the_machine(local: Loc
     local.delete(machine.id)
 
     assert not is_alive(process)
+
+
+def test_a_machine_ends_when_its_supervisor_lets_it_go(local: Local, home: Home, tmp_path: Path) -> None:
+    machine = running(local, tmp_path / "disk")
+    local.start(machine.id, ["sh", "-c", """echo '{"why": "budget"}' > "$LASTRO_RELEASE"; sleep 600"""])
+
+    gone = wait(local, machine.id, MachineState.GONE)
+
+    assert gone.cause == "released by its supervisor: budget"
+    assert not members(environment.marker(machine.id)).all
+
+
+def test_a_release_that_nobody_can_read_is_a_release(local: Local, tmp_path: Path) -> None:
+    machine = running(local, tmp_path / "disk")
+    local.start(machine.id, ["sh", "-c", 'echo "{" > "$LASTRO_RELEASE"'])
+
+    assert "released" in str(wait(local, machine.id, MachineState.GONE).cause)

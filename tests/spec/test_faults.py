@@ -36,3 +36,19 @@ def test_a_fault_before_the_first_step_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(CampaignInvalid, match="-1 has to be at least 0"):
         load_faults(path)
+
+
+def test_a_machine_that_is_not_to_be_had_has_nothing_but_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "faults.yaml"
+    path.write_text("faults:\n  - {create: 2}\n")
+
+    assert load_faults(path, runs=["a"]) == (FaultSpec(index=0, create=2),)
+    for text, problem in (
+        ("{create: 2, run: a}", "never had has no run"),
+        ("{create: 0}", "at least 1"),
+        ("{run: a}", "'step' is missing"),
+        ("{step: 3}", "'run' is missing"),
+    ):
+        path.write_text(f"faults:\n  - {text}\n")
+        with pytest.raises(CampaignInvalid, match=problem):
+            load_faults(path, runs=["a"])

@@ -76,12 +76,14 @@ class Story:
         )
         self.home(minutes, E.MACHINE_READY, machine=name, seconds=1.0)
 
-    def start(self, run: str, number: int, minutes: float, resumed: int | None = None) -> None:
+    def start(
+        self, run: str, number: int, minutes: float, resumed: int | None = None, machine: str = "m-1"
+    ) -> None:
         stream = f"id-{run}-{number}"
         self._add(
             stream, minutes, E.ATTEMPT_STARTED,
-            {"run": f"id-{run}", "name": run, "attempt": number, "machine": "m-1", "node": "n", "token": "t",
-             "job": {}, "committed_step": resumed},
+            {"run": f"id-{run}", "name": run, "attempt": number, "machine": machine, "node": "n",
+             "token": "t", "job": {}, "committed_step": resumed},
         )  # fmt: skip
         if resumed is not None:
             self._add(stream, minutes, E.ATTEMPT_RESUMED, {"step": resumed, "folder": "f", "seconds": 1.0})

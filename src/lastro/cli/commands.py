@@ -19,6 +19,7 @@ COMMANDS: dict[str, Command] = {
     "init": Command("init", "Write a commented campaign.yaml beside your own script."),
     "plan": Command("plan", "Show calendar, cost and risk of a campaign. Rents nothing."),
     "preflight": Command("preflight", "Check this machine against what the campaign wants."),
+    "lease": Command("lease", "List or add what was bought by hand, such as on a website."),
     "run": Command("run", "Run the campaign, or one run of it, to the end."),
     "status": Command("status", "Show what runs, what it has cost, what is at risk."),
     "logs": Command("logs", "Show what a run has printed, over all its attempts."),
@@ -26,4 +27,5 @@ COMMANDS: dict[str, Command] = {
     "items": Command("items", "Call a command for each item that is missing: render, convert, infer."),
     "close": Command("close", "Reload every output, add up the cost, conclude."),
     "journal": Command("journal", "Check the record of a campaign."),
+    "doctor": Command("doctor", "Tell what is missing on this machine, and what that costs."),
 }

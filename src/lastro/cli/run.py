@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from lastro.cli.options import as_json_option, campaign_argument, command, disk_option, option
+from lastro.cli.options import Translated, as_json_option, campaign_argument, disk_option, option
 from lastro.cli.render import console, narrator, print_json
 from lastro.clock import SystemClock
+from lastro.errors import UsageError
 from lastro.flow.campaign import Outcome, Wish, run_campaign
+from lastro.flow.smoke import run_smoke
+from lastro.flow.quick import quick_campaign
 from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
 from lastro.view.terminal import status, summary
 
 
-@command()
+#: Where the words after `--` are kept until the command is called.
+_COMMAND = "lastro.run.command"
+
+
+class _Run(Translated):
+    """Takes everything after `--` as the command to run, whatever it looks like."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            place = args.index("--")
+            ctx.meta[_COMMAND] = tuple(args[place + 1 :])
+            args = args[:place]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_usage(ctx, formatter)
+        formatter.write_usage(ctx.command_path, "[OPTIONS] -- COMMAND [ARGS]...", prefix=_("   or: "))
+
+
+@click.command(cls=_Run)
 @campaign_argument
 @option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
 @option("--only", metavar="RUN", help="Carry out this run alone; nothing is closed.")
@@ -28,22 +52,38 @@ from lastro.view.terminal import status, summary
     help="A script of faults to rehearse with; only machines of the local provider can be lost.",
 )
 @option("--close/--no-close", default=True, help="Whether to end with reloading, conclusion and report.")
+@option("--smoke", is_flag=True, help="All of it in small, on this computer: does the path work?")
+@option("--checkpoints", metavar="GLOB", help="With a command: its own saves, as in 'out/checkpoint-*'.")
+@option(
+    "--resume-arg",
+    metavar="ARG",
+    help="With a command: what it gets to go on from a save, as in '--resume {latest}'.",
+)
 @option("--revise", metavar="WHY", help="Why the campaign file differs from the frozen plan.")
 @as_json_option
 @click.pass_context
-def run(ctx: click.Context, /, as_json: bool, **wish: Any) -> None:
-    """Run the campaign, or one run of it, to the end.
+def run(ctx: click.Context, /, as_json: bool, smoke: bool, **wish: Any) -> None:
+    """Run the campaign, or one run of it, to the end; or a command, without a campaign file.
 
     Freezes the plan, rents, checks each machine, runs and restarts, replaces machines that vanish, reloads
     every output in another process and writes the report. Whatever ends this command, the same command
     goes on where it stopped. Ctrl-C leaves the runs running.
 
+    After `--` stands a command of this folder instead: nothing else is needed, nothing is closed. It is
+    restarted as long as it makes progress, which it does by lastro's API or by its own saves.
+
     \b
     Example:
       lastro run
+      lastro run --smoke
       lastro run campaign.yaml --on local --faults faults.yaml --json
+      lastro run -- python train.py --epochs 3
+      lastro run --checkpoints 'out/checkpoint-*' --resume-arg '--resume {latest}' -- python train.py
     """
     tell = narrator(stderr=as_json)
+    if smoke:
+        _smoke(ctx, as_json, wish)
+    wish = _understood(ctx, wish, tell)
     try:
         outcome = run_campaign(Wish(**wish), Home(home_root()), SystemClock(), tell)
     except KeyboardInterrupt:
@@ -51,6 +91,61 @@ def run(ctx: click.Context, /, as_json: bool, **wish: Any) -> None:
         raise
     _show(outcome, as_json)
     ctx.exit(outcome.exit_code)
+
+
+def _smoke(ctx: click.Context, as_json: bool, wish: dict[str, Any]) -> None:
+    campaign_file, close = wish.pop("campaign_file"), wish.pop("close")
+    given = [name for name, value in wish.items() if value] + ([] if close else ["no-close"])
+    if given:
+        raise UsageError(
+            _("--smoke does not go with --{name}").format(name=given[0]),
+            hint=_("it is always the whole campaign, on the local provider, on a disk of its own"),
+        )
+    tell = narrator(stderr=as_json)
+    done = run_smoke(campaign_file, Home(home_root()), SystemClock(), tell)
+    verdict = (
+        _("smoke: it does not work: {failed}").format(failed="; ".join(done.failed))
+        if done.failed
+        else _("smoke: the path works; the numbers mean nothing")
+    )
+    if as_json:
+        page = page_json(done.outcome.page)
+        told = {"works": not done.failed, "failed": list(done.failed), "text": verdict}
+        print_json({**page, "smoke": told, "halted": done.outcome.halted, "exit_code": done.exit_code})
+    else:
+        screen = console()
+        screen.print(summary(done.outcome.page))
+        screen.print(verdict, soft_wrap=True)
+    ctx.exit(done.exit_code)
+
+
+def _understood(ctx: click.Context, wish: dict[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return the wish with the campaign of the command after `--`, when there is one."""
+    saves = {"checkpoints": wish.pop("checkpoints"), "resume_arg": wish.pop("resume_arg")}
+    command = ctx.meta.get(_COMMAND)
+    if command is None:
+        if any(value is not None for value in saves.values()):
+            raise UsageError(
+                _("--checkpoints and --resume-arg are for a command, and there is none after `--`"),
+                hint=_("a campaign file has the keys checkpoints and resume_arg"),
+            )
+        return wish
+    if ctx.get_parameter_source("campaign_file") is ParameterSource.COMMANDLINE:
+        raise UsageError(
+            _("there is a campaign file ({file}) and a command; it can only be one of them").format(
+                file=wish["campaign_file"]
+            ),
+            hint=_("put the file's own command into its key command"),
+        )
+    if wish["only"] is not None:
+        raise UsageError(_("a command is one run; there is nothing to choose with --only"))
+    made = quick_campaign(command, Path.cwd().resolve(), provider=wish["on"] or "here", **saves)
+    close = wish["close"] and ctx.get_parameter_source("close") is ParameterSource.COMMANDLINE
+    name = made.loaded.spec.campaign
+    tell(_("campaign {name}; its record: `lastro status --campaign {name}`").format(name=name))
+    for note in made.notes:
+        tell(note)
+    return {**wish, "campaign_file": made.loaded.path, "quick": made.loaded, "close": close}
 
 
 def _show(outcome: Outcome, as_json: bool) -> None:

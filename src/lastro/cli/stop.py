@@ -11,10 +11,13 @@ from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import narrator, print_json
 from lastro.clock import SystemClock
 from lastro.errors import StorageError
+from lastro.flow.releasing import Released, left_behind, release
 from lastro.flow.session import find_session
 from lastro.flow.stopping import Stopped, request_stop, wait_for_stop
+from lastro.journal.views import MachineView
 from lastro.locale import _
 from lastro.paths import Home, home_root
+from lastro.plan.price import hourly_rate
 from lastro.view.words import run_status
 
 
@@ -22,17 +25,33 @@ from lastro.view.words import run_status
 @click.argument("run_name", required=False, metavar="[RUN]")
 @campaign_option
 @option("--why", default="stopped by hand", show_default=True, help="Goes into the journal.")
+@option(
+    "--release",
+    "with_release",
+    is_flag=True,
+    help="Then let the machines go, so that nothing bills any more.",
+)
 @as_json_option
 @click.pass_context
-def stop(ctx: click.Context, run_name: str | None, campaign_file: Path, why: str, as_json: bool) -> None:
+def stop(
+    ctx: click.Context,
+    run_name: str | None,
+    campaign_file: Path,
+    why: str,
+    with_release: bool,
+    as_json: bool,
+) -> None:
     """Save and end what runs, so that `lastro run` can go on.
 
     Each run saves at its next safe point; after its grace it is ended without. Without RUN: all that run.
+    A living `lastro run` then lets the machines go. Where none lives they stay, and bill, unless --release
+    is given.
 
     \b
     Example:
       lastro stop
       lastro stop shift --why "the card is needed elsewhere"
+      lastro stop --release
     """
     clock = SystemClock()
     session = find_session(Home(home_root()), clock, campaign_file)
@@ -43,13 +62,20 @@ def stop(ctx: click.Context, run_name: str | None, campaign_file: Path, why: str
     ended = wait_for_stop(session, asked, clock)
     damaged = [one.run.name for one in ended if one.damage]
     code = StorageError.exit_code if damaged else 0
+    released = release(session, clock, tell) if with_release else Released(gone=(), kept=left_behind(session))
     if as_json:
-        print_json({"stopped": [_as_json(one) for one in ended], "exit_code": code})
+        machines = {
+            "released": [machine.id for machine in released.gone],
+            "still_rented": [machine.id or machine.tag for machine in released.kept],
+        }
+        print_json({"stopped": [_as_json(one) for one in ended], **machines, "exit_code": code})
         ctx.exit(code)
     for one in ended:
         tell(_line(one))
     if not asked:
         tell(_("nothing runs"))
+    for machine in released.kept:
+        tell(_kept(machine, with_release))
     if damaged:
         raise StorageError(
             _("the last checkpoint of {names} cannot be read back").format(names=", ".join(damaged)),
@@ -66,6 +92,16 @@ def _as_json(one: Stopped) -> dict[str, Any]:
         "saved_step": one.saved,
         "damage": list(one.damage),
     }
+
+
+def _kept(machine: MachineView, asked: bool) -> str:
+    name, rate = machine.id or machine.tag, hourly_rate(machine.lease) if machine.lease else None
+    bill = _("{rate} an hour").format(rate=rate) if rate is not None else _("an unknown price an hour")
+    if asked:
+        return _("machine {id} stays, for {bill}: runs are alive on it").format(id=name, bill=bill)
+    return _("machine {id} stays rented, for {bill}; `lastro stop --release` lets it go").format(
+        id=name, bill=bill
+    )
 
 
 def _line(one: Stopped) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,16 +14,18 @@ from lastro.flow.closing import close, make_page
 from lastro.flow.drive import Drive, Driver, Tell
 from lastro.flow.freeze import Draft, draw_up, freeze, open_session
 from lastro.flow.live import live_of
+from lastro.flow.quick import exit_code_of
 from lastro.flow.session import Session
 from lastro.flow.trust import preflight_of
 from lastro.journal.streams import StreamWriter
-from lastro.journal.views import CampaignView
+from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import Home
 from lastro.plan.build import Plan, require_possible
 from lastro.providers.base import Fault, Provider
 from lastro.providers.registry import provider_for
-from lastro.spec.load import load_faults
+from lastro.spec.campaign import Campaign
+from lastro.spec.load import LoadedCampaign, load_faults
 from lastro.view.gather import page_from
 from lastro.view.model import Page
 
@@ -32,7 +35,7 @@ FOLLOW_SECONDS = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What a person asked for. None: as the campaign file says."""
+    """What a person asked for. None: as the campaign file says. `adapt` makes another campaign of it."""
 
     campaign_file: Path
     on: str | None = None
@@ -41,6 +44,8 @@ class Wish:
     only: str | None = None
     close: bool = True
     revise: str | None = None
+    quick: LoadedCampaign | None = None
+    adapt: Callable[[Campaign], Campaign] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +67,7 @@ class _Journey:
     provider: Provider
     faults: tuple[Fault, ...]
     only: frozenset[str] | None
-    resumable: frozenset[str]
+    resumable: dict[str, int]
     clock: Clock
     tell: Tell
 
@@ -73,7 +78,9 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
     Raises:
         LastroError: with the exit code of its kind; what was achieved stays, and the next call goes on.
     """
-    draft = draw_up(wish.campaign_file, clock, on=wish.on, disk=wish.disk, faults=wish.faults)
+    draft = draw_up(
+        wish.quick or wish.campaign_file, clock, on=wish.on, disk=wish.disk, faults=wish.faults, adapt=wish.adapt
+    )
     provider = provider_for(draft.plan.provider, home, clock)
     faults = _faults(wish, draft, provider)
     only = _only(wish, draft.plan)
@@ -91,7 +98,11 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
         faults=faults,
         only=only,
         # As of now: who follows another `lastro run` must not undo a `lastro stop` that comes later.
-        resumable=frozenset(run.id for run in session.view().runs if run.status == "paused"),
+        resumable={
+            run.id: len(run.attempts)
+            for run in session.view().runs
+            if run.status == "paused" or (wish.quick is not None and run.status == "failed")
+        },
         clock=clock,
         tell=tell,
     )
@@ -118,7 +129,13 @@ def _faults(wish: Wish, draft: Draft, provider: Provider) -> tuple[Fault, ...]:
         )
     specs = load_faults(wish.faults, [run.name for run in draft.plan.runs])
     return tuple(
-        Fault(index=fault.index, run=fault.run, step=fault.step, notice_seconds=fault.notice_seconds)
+        Fault(
+            index=fault.index,
+            run=fault.run,
+            step=fault.step,
+            notice_seconds=fault.notice_seconds,
+            create=fault.create,
+        )
         for fault in specs
     )
 
@@ -145,16 +162,24 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
         tell(_("this campaign is closed; here is its result"))
         return Outcome(page=make_page(session, None, plan), exit_code=int(view.closed["exit_code"]))
     tell(_("plan {digest}, frozen {at}").format(digest=str(view.plan_digest)[:12], at=view.frozen_at))
+    if wish.quick is not None and all(run.status == "completed" for run in _runs(view, plan)):
+        tell(_("this command has completed before: here is its result; changed code would be a new run"))
     ended = Driver(_drive(journey, writer, plan)).run()
     if isinstance(ended, policy.Halt):
         return Outcome(page=_page_now(session), exit_code=NotProven.exit_code, halted=ended.why)
     if not wish.close or journey.only is not None:
-        outcome = Outcome(page=_page_now(session), exit_code=0)
+        codes = [exit_code_of(run) for run in _runs(session.view(), plan)] if wish.quick else []
+        outcome = Outcome(page=_page_now(session), exit_code=max(codes, default=0))
     else:
         closing = close(session, writer, plan, tell)
         outcome = Outcome(page=closing.page, exit_code=closing.exit_code)
     _all_fired(journey, plan)
     return outcome
+
+
+def _runs(view: CampaignView, plan: Plan) -> list[RunView]:
+    """Return the plan's own runs, without those that were set aside."""
+    return [view.run(run.id) for run in plan.runs]
 
 
 def _same_provider(view: CampaignView, provider: Provider) -> None:
@@ -195,7 +220,10 @@ def _all_fired(journey: _Journey, plan: Plan) -> None:
     missed = [fault for fault in journey.faults if fault.index not in fired]
     if missed:
         names = ", ".join(
-            _("{run} at step {step}").format(run=fault.run, step=fault.step) for fault in missed
+            _("{run} at step {step}").format(run=fault.run, step=fault.step)
+            if fault.create is None
+            else _("machine {number} not to be had").format(number=fault.create)
+            for fault in missed
         )
         raise NotProven(
             _("scripted faults never fired: {names}").format(names=names),

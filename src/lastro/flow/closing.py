@@ -19,8 +19,8 @@ from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
 from lastro.closeout.report import write_report
 from lastro.errors import UsageError
-from lastro.flow.drive import Drive, Driver
 from lastro.flow.orders import corpus_on_disk
+from lastro.flow.releasing import let_go
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
@@ -28,7 +28,6 @@ from lastro.journal.views import CampaignView, DeliverableView, RunView
 from lastro.locale import _
 from lastro.plan.build import Plan
 from lastro.providers.environment import with_interpreter
-from lastro.providers.registry import provider_for
 from lastro.storage.digest import sha256_file
 from lastro.view.gather import page_from
 from lastro.view.model import Page, PerAccepted, with_report
@@ -157,22 +156,5 @@ def close_session(session: Session, clock: Clock, tell: Tell) -> Closing:
                 hint=_("wait for it with `lastro run`, or end it with `lastro stop`"),
             )
         plan = Plan.from_json(view.plan)
-        _let_go(session, writer, plan, clock, tell)
+        let_go(session, writer, plan, clock, tell)
         return close(session, writer, plan, tell)
-
-
-def _let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tell: Tell) -> None:
-    """Drive a campaign of which nothing is to be run any more: what is left is to let its machines go."""
-    rented = [machine.provider for machine in session.view().machines if machine.state != "gone"]
-    if rented:
-        drive = Drive(
-            session=session,
-            writer=writer,
-            provider=provider_for(rented[0], session.home, clock),
-            plan=plan,
-            clock=clock,
-            preflight=lambda _machine: {},  # never asked: no machine is taken for anything
-            tell=tell,
-            only=frozenset(),
-        )
-        Driver(drive).run()

@@ -26,7 +26,7 @@ from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_n
 from lastro.flow.live import items_by_now
 from lastro.flow.orders import Place, config_record, make_order
 from lastro.flow.session import Session
-from lastro.flow.silence import TOLD_AFTER_SECONDS, Pulse
+from lastro.flow.silence import TOLD_AFTER_SECONDS, Pulse, may_be_silent
 from lastro.journal.events import EventType
 from lastro.journal.signals import read_beat
 from lastro.journal.streams import StreamWriter
@@ -64,7 +64,10 @@ class Told:
 
 @dataclass(frozen=True, kw_only=True)
 class Drive:
-    """What is to be driven. `only`: ids of runs to carry out; None: required and useful ones."""
+    """What is to be driven. `only`: ids of runs to carry out; None: required and useful ones.
+
+    `resumable`: paused or failed runs that are to go on, with the attempts that they had when this was asked.
+    """
 
     session: Session
     writer: StreamWriter
@@ -75,7 +78,7 @@ class Drive:
     tell: Tell
     faults: Sequence[Fault] = ()
     only: frozenset[str] | None = None
-    resumable: frozenset[str] = frozenset()
+    resumable: Mapping[str, int] = field(default_factory=dict)
 
 
 class Driver:
@@ -144,7 +147,9 @@ class Driver:
             supervised=supervised,
             wanted=self._wanted(),
             max_machines=self._d.plan.machines,
-            resumable=self._d.resumable,
+            resumable=frozenset(
+                run.id for run in view.runs if self._d.resumable.get(run.id) == len(run.attempts)
+            ),
             budget=self._d.plan.budget,
             silent_starts={run: self._barren(run) for run in self._starts},
             checked=frozenset(
@@ -165,7 +170,7 @@ class Driver:
 
     def _silences(self, view: CampaignView, supervised: frozenset[str]) -> Mapping[str, float]:
         """Return how long each living attempt's supervisor has been silent; tell it once when it is long."""
-        living = [run for run in view.runs if run.id in supervised and run.attempts and run.attempts[-1].alive]
+        living = [run for run in view.runs if run.id in supervised and may_be_silent(run)]
         silences = self._pulse.silences([run.id for run in living], self._d.clock.monotonic())
         for run in living:
             if silences[run.id] < min(TOLD_AFTER_SECONDS, self._d.plan.silence_seconds / 4):
@@ -173,9 +178,7 @@ class Driver:
             elif run.id not in self._told.silent:
                 self._told.silent.add(run.id)
                 machine, seconds = run.attempts[-1].machine, round(silences[run.id], 3)
-                self._d.writer.append(
-                    EventType.MACHINE_SILENT, machine=machine, run=run.id, seconds=seconds
-                )
+                self._d.writer.append(EventType.MACHINE_SILENT, machine=machine, run=run.id, seconds=seconds)
                 self._d.tell(
                     _("{run}: no sign of life from {machine} for {seconds:.0f} s").format(
                         run=run.name, machine=machine, seconds=seconds
@@ -452,7 +455,7 @@ class Driver:
         )
 
     def _abandon(self, view: CampaignView, action: policy.Action) -> None:
-        """Record the loss, fence the attempt, and let its machine go; one that cannot be let go may bill on."""
+        """Record the loss, fence the attempt, let its machine go; one that cannot be let go may bill on."""
         assert isinstance(action, policy.Abandon)
         if next(life for life in view.run(action.run).attempts if life.number == action.attempt).alive:
             self._note_lost(view, policy.NoteLost(run=action.run, attempt=action.attempt, why=action.why))
@@ -505,8 +508,15 @@ class Driver:
 def _ending(run: RunView, number: int) -> str:
     life = next(life for life in run.attempts if life.number == number)
     text = _("{run}: attempt {number} ended at step {step}: {why}").format(
-        run=run.name, number=number, step=life.last_step if life.last_step is not None else "?", why=life.why
+        run=run.name, number=number, step=life.last_step, why=life.why
     )
+    if life.last_step is None:  # a program that knows nothing of lastro tells its saves at most
+        text = _("{run}: attempt {number} ended: {why}; last save: {step}").format(
+            run=run.name,
+            number=number,
+            step=life.committed_step if life.committed_step is not None else _("none"),
+            why=life.why,
+        )
     if life.lost_steps and life.end not in ("done", "stop_rule"):
         text += _("; {count} steps to be done again").format(count=life.lost_steps)
     return text

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lastro.flow.limits import bars_start, left_for_lease
+from lastro.flow.money import stormy, too_dear, weather_cap
+from lastro.flow.silence import left_behind, too_silent
 from lastro.journal.views import CampaignView, MachineView, RunView
 from lastro.locale import _
 from lastro.providers.base import Machine, MachineState
+from lastro.rules import LimitKind, Limits
 from lastro.units import Money
 
 _OVER = ("completed", "stopped", "failed", "superseded")
 _USABLE = (MachineState.BOOTING, MachineState.RUNNING)
 #: Starts of a supervisor in a row that brought nothing before its run is given up.
 MAX_SILENT_STARTS = 3
+#: Refusals in a row after which no more is asked for: with the waits of `refusal_wait`, about half an hour.
+MAX_REFUSALS = 12
+_REFUSAL_WAITS = (1.0, 300.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,11 +29,14 @@ class Situation:
     """What is known at one moment.
 
     machines: what the provider says, by machine id. supervised: runs whose supervisor lives.
-    wanted: ids of the runs to carry out, in order. resumable: paused runs that are to go on.
+    wanted: ids of the runs to carry out, in order. resumable: paused or failed runs that are to go on.
     silent_starts: by run, how often a supervisor was started in a row and brought nothing to the journal,
         or ended in an error.
     checked: machines that passed preflight.
     retiring: runs that were set aside and have been asked to end.
+    silences: seconds since the last sign of life of each living supervisor. max_silence: more is a loss.
+    limits: what each rented machine may not exceed. fresh: what one that is taken now could not.
+    refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     """
 
     view: CampaignView
@@ -38,6 +49,13 @@ class Situation:
     silent_starts: Mapping[str, int] = field(default_factory=dict)
     checked: frozenset[str] = frozenset()
     retiring: frozenset[str] = frozenset()
+    silences: Mapping[str, float] = field(default_factory=dict)
+    max_silence: float = math.inf
+    limits: Mapping[str, Limits] = field(default_factory=dict)
+    fresh: Limits = field(default_factory=Limits)
+    max_weather: Money | None = None
+    refusals: int = 0
+    retry_in: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +95,15 @@ class NoteLost(Action):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Abandon(Action):
+    """Give up an attempt whose supervisor is silent: fence it, let its machine go, go on elsewhere."""
+
+    run: str
+    attempt: int
+    machine: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Check(Action):
     """Run preflight on a machine before it is trusted."""
 
@@ -111,6 +138,11 @@ class Rent(Action):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Despair(Action):
+    """No machine is to be had, and nothing is under way that would be worth waiting for."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Release(Action):
     """Let a machine go."""
 
@@ -137,6 +169,7 @@ def next_action(now: Situation) -> Action:
     return (
         _note_machines(now)
         or _note_lost(now)
+        or _abandon(now)
         or _retire(now)
         or _give_up(now)
         or _check(now)
@@ -150,6 +183,12 @@ def next_action(now: Situation) -> Action:
 
 def _alive(now: Situation) -> list[MachineView]:
     return [machine for machine in now.view.machines if machine.state != "gone"]
+
+
+def _trusted(now: Situation) -> list[MachineView]:
+    """Return the rented machines that were not given up for lost: on those nothing more is started."""
+    lost = left_behind(now.view)
+    return [machine for machine in _alive(now) if machine.id not in lost]
 
 
 def _said(now: Situation, machine: MachineView) -> MachineState | None:
@@ -177,6 +216,13 @@ def _note_lost(now: Situation) -> Action | None:
                 why = gone[life.machine].cause or _("its machine went away")
                 return NoteLost(run=run.id, attempt=life.number, why=why)
     return None
+
+
+def _abandon(now: Situation) -> Action | None:
+    lost = too_silent(now.view, now.supervised, now.silences, now.max_silence)
+    if lost is None:
+        return None
+    return Abandon(run=lost.run, attempt=lost.life.number, machine=lost.life.machine, why=lost.why)
 
 
 def _retire(now: Situation) -> Action | None:
@@ -207,15 +253,31 @@ def _check(now: Situation) -> Action | None:
 
 
 def _running(now: Situation) -> list[MachineView]:
-    return [machine for machine in _alive(now) if _said(now, machine) is MachineState.RUNNING]
+    return [machine for machine in _trusted(now) if _said(now, machine) is MachineState.RUNNING]
 
 
 def _open_runs(now: Situation) -> list[RunView]:
     """Return the wanted runs that are not over; a paused one counts only when it is to go on."""
     runs = [now.view.run(run_id) for run_id in now.wanted]
-    return [
-        run for run in runs if run.status not in _OVER and (run.status != "paused" or run.id in now.resumable)
-    ]
+    return [run for run in runs if not _is_over(now, run) and not _rests(now, run)]
+
+
+def _rests(now: Situation, run: RunView) -> bool:
+    """Say whether a run is paused and stays so.
+
+    One that has used up its machine's share of the budget goes on by itself when others have left enough:
+    twice what leaving needs, or the next machine would be left at once.
+    """
+    if run.status != "paused" or run.id in now.resumable:
+        return False
+    by_budget = run.attempts[-1].limit == LimitKind.BUDGET.value
+    return not by_budget or bars_start(now.fresh, run, now.view.at, times=2) is not None
+
+
+def _is_over(now: Situation, run: RunView) -> bool:
+    """Say whether nothing more is to be done for a run; one that failed may be tried again on purpose."""
+    again = run.id in now.resumable and now.silent_starts.get(run.id, 0) < MAX_SILENT_STARTS
+    return run.status in _OVER and not (run.status == "failed" and again)
 
 
 def _supervise_again(now: Situation) -> Action | None:
@@ -238,16 +300,41 @@ def _dispatch(now: Situation) -> Action | None:
         return None
     busy = _busy(now)
     free = [machine.id for machine in _running(now) if machine.id is not None and machine.id not in busy]
-    waiting = _waiting(now)
-    if not free or not waiting:
+    fitting = [(run, machine) for run in _waiting(now) for machine in free if _fits(now, machine, run)]
+    if not fitting:
         return None
-    run = waiting[0]
+    run, machine_id = fitting[0]
     why = _("it is the next run of the plan")
     if run.attempts:
         why = _("it goes on after attempt {number}: {why}").format(
             number=run.attempts[-1].number, why=run.why
         )
-    return Dispatch(run=run.id, machine=free[0], why=why)
+    return Dispatch(run=run.id, machine=machine_id, why=why)
+
+
+def _fits(now: Situation, machine_id: str, run: RunView) -> bool:
+    """Say whether a run that begins on a machine now would have time to work before a limit ends it."""
+    limits = now.limits.get(machine_id, Limits())
+    return bars_start(limits, run, now.view.at) is None and not left_for_lease(run, machine_id)
+
+
+def _useless(now: Situation) -> list[MachineView]:
+    """Return the rented machines on which none of the waiting runs is worth beginning."""
+    waiting = _waiting(now)
+    return [
+        machine
+        for machine in _alive(now)
+        if machine.id is not None
+        and _said(now, machine) in _USABLE
+        and waiting
+        and not any(_fits(now, machine.id, run) for run in waiting)
+    ]
+
+
+def refusal_wait(tries: int) -> float:
+    """Return the seconds to wait after so many refusals in a row: 1, 2, 4, ..., 300 at most."""
+    first, longest = _REFUSAL_WAITS
+    return min(longest, first * 2.0 ** (tries - 1))
 
 
 def _waiting(now: Situation) -> list[RunView]:
@@ -255,30 +342,55 @@ def _waiting(now: Situation) -> list[RunView]:
 
 
 def _halt(now: Situation) -> Halt | None:
-    paused = [
-        run
-        for run in now.view.runs
-        if run.id in now.wanted and run.status == "paused" and run.id not in now.resumable
-    ]
+    paused = [run for run in now.view.runs if run.id in now.wanted and _rests(now, run)]
+    limited = [run for run in paused if run.attempts[-1].limit is not None]
+    if limited:
+        told = "; ".join(f"{run.name}: {run.why}" for run in limited)
+        return Halt(why=_("{reasons}; {way_out}").format(reasons=told, way_out=_way_out(limited[0])))
     if paused:
         names = ", ".join(run.name for run in paused)
         return Halt(why=_("{names} was stopped on request; `lastro run` goes on").format(names=names))
-    total = now.view.cost.total
-    if now.budget is None or total is None or total.currency != now.budget.currency:
+    waiting = _waiting(now)
+    if not waiting:
         return None
-    if total.amount < now.budget.amount or not _waiting(now):
+    cap = weather_cap(now.budget, now.max_weather)
+    why = stormy(now.view, waiting, cap) or _nowhere(now, waiting)
+    return Halt(why=why) if why is not None else None
+
+
+def _way_out(run: RunView) -> str:
+    """Return the next step for a run that a limit has paused."""
+    if run.attempts[-1].limit == LimitKind.IDLE.value:
+        return _("look at `lastro logs`; `lastro run` goes on")
+    return _("to go on, change the campaign file and give `lastro run` the reason: --revise WHY")
+
+
+def _nowhere(now: Situation, waiting: Sequence[RunView]) -> str | None:
+    """Say why no machine is worth having: each would have to be left at once; None while one is."""
+    useless = {machine.id for machine in _useless(now)}
+    usable = {machine.id for machine in _alive(now) if _said(now, machine) in _USABLE}
+    if usable - useless:
         return None
-    return Halt(why=_("{total} of {budget} are spent").format(total=total, budget=now.budget))
+    if (dear := too_dear(now.view, now.budget, now.fresh.lease)) is not None:
+        return dear
+    barred = [bars_start(now.fresh, run, now.view.at) for run in waiting]
+    first = barred[0]
+    if first is None or None in barred:
+        return None
+    return _("{why}; too little for a start that could save").format(why=first.why)
 
 
 def _rent(now: Situation) -> Action | None:
     if _halt(now) is not None:
         return None
-    usable = [machine for machine in _alive(now) if _said(now, machine) in _USABLE]
+    useless = {machine.id for machine in _useless(now)}
+    usable = [machine for machine in _trusted(now) if _said(now, machine) in _USABLE]
     busy = _busy(now)
-    free = [machine for machine in usable if machine.id not in busy]
-    if not _waiting(now) or len(usable) >= now.max_machines or free:
+    free = [machine for machine in usable if machine.id not in busy and machine.id not in useless]
+    if not _waiting(now) or len(usable) >= now.max_machines or free or now.retry_in > 0:
         return None
+    if now.refusals > MAX_REFUSALS:
+        return None if busy else Despair(why=_("no machine was to be had"))
     lost = [machine for machine in now.view.machines if machine.state == "gone"]
     why = _("runs are waiting")
     if lost:
@@ -287,6 +399,10 @@ def _rent(now: Situation) -> Action | None:
 
 
 def _release(now: Situation) -> Action | None:
+    busy = _busy(now)
+    for machine in _useless(now):
+        if machine.id is not None and machine.id not in busy:
+            return Release(machine=machine.id, why=_("a limit is too near for another start"))
     if any(run.status == "running" or run.id in now.supervised for run in now.view.runs):
         return None
     halted = _halt(now)
@@ -303,4 +419,6 @@ def _rest(now: Situation) -> Action:
     if _alive(now) or now.supervised:
         return Wait(why=_("runs or machines are under way"))
     halted = _halt(now)
+    if halted is None and now.retry_in > 0 and _waiting(now):
+        return Wait(why=_("no machine was to be had; asked again later"))
     return halted or Finish(why=_("every run has ended"))

@@ -24,7 +24,10 @@ class EventType(str, Enum):
     MACHINE_INTENDED = "machine.intended"  # tag, provider, lease, why
     MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at
     MACHINE_READY = "machine.ready"  # machine, seconds
+    MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
+    MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
+    LEASE_ADDED = "lease.added"  # order, host, lease: what was bought by hand
     PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack
     RUN_DISPATCHED = "run.dispatched"  # run, machine, why
     RUN_GIVEN_UP = "run.given_up"  # run, why
@@ -54,6 +57,7 @@ class EventType(str, Enum):
     DISK_FULL = "disk.full"  # what, free, needed: it waits for room
     DISK_ROOM = "disk.room"  # what, free, seconds: it goes on
     STOP_RULED = "stop.ruled"  # rule, why, step, metric, value
+    ATTEMPT_HUNG = "attempt.hung"  # why, step, silent_seconds, longest_step_seconds, stacks
     ATTEMPT_ASKED = "attempt.asked"  # why: a person asked for save and stop
     LIMIT_REACHED = "limit.reached"  # limit, why, seconds (to leave), save_seconds (of the last save)
     ATTEMPT_ENDED = "attempt.ended"  # cause, step, committed_step, seconds, ended_by
@@ -69,6 +73,7 @@ DURABLE = frozenset(
         EventType.MACHINE_INTENDED,
         EventType.MACHINE_CREATED,
         EventType.MACHINE_GONE,
+        EventType.LEASE_ADDED,
         EventType.ATTEMPT_LOST,
         EventType.DELIVERABLE_JUDGED,
         EventType.CAMPAIGN_CONCLUDED,

@@ -15,6 +15,7 @@ from typing import Any
 from lastro.billing import Lease, LeaseKind, billed_seconds, cost
 from lastro.clock import from_iso
 from lastro.journal.events import EventType
+from lastro.journal.leases import lease_views, lot_lines
 from lastro.journal.streams import Event
 from lastro.journal.views import (
     AttemptView,
@@ -70,6 +71,7 @@ def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignVi
             ended.pop(view.run, None)
     plan, digest, frozen_at, revisions = _plan(home)
     machines = machine_views(home, now)
+    leases = lease_views(home)
     gone = frozenset(machine.id for machine in machines if machine.state == "gone")
     runs = _runs(plan, home, attempts, ended, outputs, gone)
     return CampaignView(
@@ -80,7 +82,8 @@ def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignVi
         revisions=revisions,
         runs=runs,
         machines=machines,
-        cost=cost_view(machines),
+        cost=cost_view(machines, lot_lines(leases, now)),
+        leases=leases,
         interruptions=_interruptions(runs),
         deliverables=_deliverables(plan, home, runs),
         preflights=tuple(
@@ -214,9 +217,12 @@ def _runs(
         for event in home
         if event.type is EventType.RUN_SUPERSEDED
     }
-    given_up = {
-        event.facts["run"]: event.facts["why"] for event in home if event.type is EventType.RUN_GIVEN_UP
-    }
+    given_up = {}
+    for event in home:
+        if event.type is EventType.RUN_GIVEN_UP:
+            given_up[event.facts["run"]] = event.facts["why"]
+        elif event.type is EventType.RUN_DISPATCHED:
+            given_up.pop(event.facts["run"], None)  # it was tried again, on purpose
     sent = {
         event.facts["run"]: event.facts["machine"] for event in home if event.type is EventType.RUN_DISPATCHED
     }
@@ -366,6 +372,9 @@ def machine_views(home: Sequence[Event], now: datetime) -> tuple[MachineView, ..
         elif event.type is EventType.MACHINE_READY:
             tag = tag_of[facts["machine"]]
             by_tag[tag] = replace(by_tag[tag], state="ready", ready_at=event.at)
+        elif event.type is EventType.MACHINE_REFUSED:
+            refused = by_tag[facts["tag"]]
+            by_tag[facts["tag"]] = replace(refused, state="gone", gone_at=event.at, cause=facts["why"])
         elif event.type is EventType.MACHINE_GONE:
             tag = tag_of[facts["machine"]]
             by_tag[tag] = replace(
@@ -378,6 +387,12 @@ def _used_until(machine: MachineView, now: datetime) -> MachineView:
     if machine.created_at is None or machine.seconds is not None:
         return machine
     return replace(machine, seconds=max(0.0, (now - from_iso(machine.created_at)).total_seconds()))
+
+
+def _is_paid(machine: MachineView) -> bool:
+    """Say whether a lot that was bought by hand carries the machine: it has a line of its own."""
+    lease = machine.lease
+    return lease is not None and lease.order is not None and lease.kind is LeaseKind.LOT
 
 
 def _quantity(lease: Lease, seconds: float) -> str:
@@ -414,9 +429,10 @@ def _machine_line(machine: MachineView) -> CostLine:
     )
 
 
-def cost_view(machines: Sequence[MachineView]) -> CostView:
-    """Return the bill: a line a machine that was created, and their sum where it is known."""
-    lines = tuple(_machine_line(machine) for machine in machines if machine.created_at is not None)
+def cost_view(machines: Sequence[MachineView], lots: Sequence[CostLine] = ()) -> CostView:
+    """Return the bill: a line a lot bought by hand and a machine that was created, and their sum if known."""
+    used = [machine for machine in machines if machine.created_at is not None and not _is_paid(machine)]
+    lines = (*lots, *map(_machine_line, used))
     sums: dict[str, Money] = {}
     for line in lines:
         if line.amount is not None:

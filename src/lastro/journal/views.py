@@ -109,6 +109,16 @@ class MachineView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeaseView:
+    """A lease bought by hand. `host`: the provider whose machines it pays; `order`: its reference."""
+
+    order: str
+    host: str
+    lease: Lease
+    added_at: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class CostLine:
     """One line of the bill. `amount` None: unknown, with the reason."""
 
@@ -194,6 +204,7 @@ class CampaignView:
     conclusion: ConclusionView | None
     closed: Mapping[str, Any] | None
     at: datetime
+    leases: tuple[LeaseView, ...] = ()
 
     def run(self, run_id: str) -> RunView:
         """Return one run. Raises KeyError."""

@@ -86,6 +86,9 @@ def make_plan(
         lease_why=choice.why,
         boot_seconds=choice.offer.boot_seconds if choice.offer else 0.0,
         remarks=remarks(campaign, calendar, options, choice),
+        idle_seconds=campaign.idle.total_seconds() if campaign.idle else None,
+        max_weather=campaign.max_weather,
+        silence_seconds=campaign.silence.total_seconds(),
     )
 
 

@@ -167,10 +167,13 @@ class Plan:
     lease: Lease | None
     lease_why: str
     boot_seconds: float
+    silence_seconds: float = 120.0
     remarks: tuple[Remark, ...]
     code_only: tuple[str, ...] | None = None
     checkpoints: str | None = None
     resume_arg: str | None = None
+    idle_seconds: float | None = None
+    max_weather: Money | None = None
 
     def run(self, run: str) -> PlannedRun:
         """Return one run by its id or name. Raises KeyError."""
@@ -188,6 +191,7 @@ class Plan:
         value: dict[str, Any] = {"format": FORMAT, **asdict(self)}
         value["stop"] = [{**asdict(rule), "kind": rule.kind.value} for rule in self.stop]
         value["budget"] = self.budget.as_json() if self.budget else None
+        value["max_weather"] = self.max_weather.as_json() if self.max_weather else None
         value["lease"] = self.lease.as_json() if self.lease else None
         if self.decision:
             value["decision"]["adopt_margin"] = f"{self.decision.adopt_margin:f}"
@@ -257,6 +261,7 @@ _OPTIONAL: Mapping[str, Any] = {
     "corpus": lambda corpus: Corpus(**corpus),
     "code_only": tuple,
     "budget": Money.from_json,
+    "max_weather": Money.from_json,
     "total_hours": lambda span: Span(**span),
     "lease": Lease.from_json,
 }

@@ -36,13 +36,15 @@ class Fault:
     """A scripted loss of a machine: when the run named `run` is seen at `step` or later.
 
     notice_seconds None: killed without notice. Each fault fires once in a campaign; `index` is its
-    position in the faults file.
+    position in the faults file. With `create` it is no loss but a refusal: that one of the campaign's
+    machines on its disk, counted from 1 and refusals with them, is not to be had.
     """
 
     index: int
-    run: str
-    step: int
-    notice_seconds: float | None
+    run: str = ""
+    step: int = 0
+    notice_seconds: float | None = None
+    create: int | None = None
 
 
 class MachineState(str, Enum):
@@ -121,7 +123,10 @@ class Provider(Protocol):
     traits: Traits
 
     def create(self, request: MachineRequest) -> Machine:
-        """Make a machine, or return the one that this tag has made before. Does not wait for its boot."""
+        """Make a machine, or return the one that this tag has made before. Does not wait for its boot.
+
+        Raises CapacityRefused when there is none to be had now: then nothing was made.
+        """
         ...
 
     def describe(self, machine_id: str) -> Machine:

@@ -12,10 +12,11 @@ from pathlib import Path
 from lastro import atomic, strictjson
 from lastro.clock import Clock, iso
 from lastro.disk.facts import read_disk
-from lastro.errors import StorageError
+from lastro.errors import CapacityRefused, StorageError
 from lastro.journal.signals import read_beat
+from lastro.locale import _
 from lastro.paths import AttemptFolder, Disk, Home, RunFolder
-from lastro.providers.base import Fault
+from lastro.providers.base import Fault, MachineRequest
 
 #: Seconds between two searches for new attempts; the heartbeats of the known ones are read at every look.
 _FIND_EVERY = 0.5
@@ -42,6 +43,32 @@ def fired(home: Home, disk: Path, campaign: str) -> frozenset[int]:
     return frozenset(int(path.stem) for path in folder.glob("*.json") if path.stem.isdigit())
 
 
+def refuse(home: Home, request: MachineRequest, made: int, clock: Clock) -> None:
+    """Refuse a machine when the script says so, once.
+
+    Args:
+        home: which keeps what has fired.
+        request: for the machine.
+        made: how many machines of this campaign on this disk there were before.
+        clock: for the claim.
+
+    Raises:
+        CapacityRefused: it is scripted that this one is not to be had.
+    """
+    gone = fired(home, request.disk, request.campaign)
+    refused = sum(fault.create is not None and fault.index in gone for fault in request.faults)
+    number = made + refused + 1
+    for fault in request.faults:
+        if fault.create == number and fault.index not in gone:
+            facts = {"index": fault.index, "create": number, "at": iso(clock.now())}
+            path = home.fired_fault(fault_key(request.disk, request.campaign), fault.index)
+            atomic.make_folder(path.parent)
+            if atomic.claim(path, strictjson.pretty(facts).encode()):
+                raise CapacityRefused(
+                    _("no machine is to be had: the script refuses number {number}").format(number=number)
+                )
+
+
 class FaultWatch:
     """Watches the heartbeats of the runs on one machine for the faults that have not fired yet."""
 
@@ -57,7 +84,7 @@ class FaultWatch:
         self._home, self._machine, self._disk, self._campaign = home, machine_id, disk, campaign
         self._clock = clock
         gone = fired(home, disk, campaign)
-        self.waiting = [fault for fault in faults if fault.index not in gone]
+        self.waiting = [fault for fault in faults if fault.create is None and fault.index not in gone]
         self._find_again_at = clock.monotonic()
         self._newest: dict[str, Path] = {}
         self._names: dict[str, str] = {}

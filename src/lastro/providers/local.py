@@ -16,7 +16,7 @@ from lastro.errors import LastroError, ProviderError
 from lastro.locale import _
 from lastro.paths import Home, MachineFolder
 from lastro.procs.detach import start_detached
-from lastro.procs.identity import ProcessId, is_alive, send
+from lastro.procs.identity import ProcessId, entry_of, is_alive, send
 from lastro.providers import faults
 from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
 from lastro.providers.ending import bury
@@ -43,11 +43,20 @@ class Local:
         folder = self._home.local_machine(machine_id)
         node = f"node-{digest[10:22]}"
         now = self._clock.now()
+        if request.faults and not folder.record.exists():
+            faults.refuse(self._home, request, self._made_for(request), self._clock)
         make_record(folder, Record(id=machine_id, node=node, created_at=now, request=request))
         # The record is durable, so a crash from here on is repaired by calling again with the same tag.
         if not folder.host.exists():
             self._boot(folder)
         return self.describe(machine_id)
+
+    def _made_for(self, request: MachineRequest) -> int:
+        """Return how many machines this campaign on this disk has had, gone ones too."""
+        root = self._home.local_machines
+        records = [MachineFolder(path) for path in root.iterdir()] if root.is_dir() else []
+        asked = [read_record(folder).request for folder in records if folder.record.exists()]
+        return sum((one.disk, one.campaign) == (request.disk, request.campaign) for one in asked)
 
     def _boot(self, folder: MachineFolder) -> None:
         """Start a process to be this machine. Of several, the one that claims `host.json` is it."""
@@ -128,7 +137,7 @@ class Local:
             write_end(folder, End(at=self._clock.now(), cause="deleted"))
             return
         atomic.claim(folder.deletion, strictjson.dumps({"cause": "deleted"}).encode())
-        self._until(lambda: read_end(folder) is not None or not _lives(folder))
+        self._until(lambda: read_end(folder) is not None or not _lives(folder) or _is_frozen(host))
         if read_end(folder) is None:
             # It hangs or has died: end it from outside, and then what it was the host of.
             send(host, signal.SIGKILL)
@@ -158,6 +167,12 @@ def _forbid_boot(folder: MachineFolder) -> None:
 def _host(folder: MachineFolder) -> ProcessId | None:
     value = read_or_none(folder.host)
     return ProcessId.from_json(value["process"]) if value and value["process"] else None
+
+
+def _is_frozen(host: ProcessId) -> bool:
+    """Tell whether a machine's process is stopped: it will not do what it is asked to."""
+    entry = entry_of(host.pid)
+    return entry is not None and entry.state in "Tt"
 
 
 def _lives(folder: MachineFolder) -> bool:

@@ -34,7 +34,8 @@ class Limits:
     """What may not be exceeded on one machine. None: there is no such limit, or it is unknown.
 
     lease_end_at, deadline_at: moments (ISO 8601, UTC). budget: what this machine may cost in all, under
-    `lease` and from `billed_since` on. idle_seconds: how long a job may do nothing at all.
+    `lease` and from `billed_since` on. idle_seconds: how long a job may do nothing at all. save_seconds: what
+    the last save of an earlier attempt took, for the time until this one has saved.
     """
 
     lease_end_at: str | None = None
@@ -43,6 +44,13 @@ class Limits:
     lease: Lease | None = None
     billed_since: str | None = None
     idle_seconds: float | None = None
+    save_seconds: float | None = None
+
+    @property
+    def none(self) -> bool:
+        """Whether there is no limit at all."""
+        ends = (self.lease_end_at, self.deadline_at, self.budget_end_at, self.idle_seconds)
+        return all(end is None for end in ends)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -52,6 +60,7 @@ class Limits:
             "lease": self.lease.as_json() if self.lease else None,
             "billed_since": self.billed_since,
             "idle_seconds": self.idle_seconds,
+            "save_seconds": self.save_seconds,
         }
 
     @classmethod

@@ -15,7 +15,7 @@ from lastro.journal.signals import Beat, LineReader, Signal, read_beat
 from lastro.journal.streams import StreamWriter
 from lastro.paths import AttemptFolder
 from lastro.providers.environment import RELEASE
-from lastro.rules import Cause, End, Leave, Limits, Order, judge_limits, leaving_seconds
+from lastro.rules import Cause, End, Leave, Order, judge_limits, leaving_seconds
 from lastro.run.idleness import Idleness
 from lastro.run.seen import Seen
 
@@ -28,11 +28,11 @@ class LimitWatch:
 
     def __init__(self, folder: AttemptFolder, order: Order, stream: StreamWriter) -> None:
         self._folder, self._order, self._stream = folder, order, stream
-        self._active = order.limits != Limits()
+        self._active = not order.limits.none
         self._signals = LineReader(folder.signals)
         self._began, self._wall = _steady(), datetime.now(timezone.utc)
         self._next = 0.0
-        self._save_seconds: float | None = None
+        self._save_seconds = order.limits.save_seconds
         self._beat: Beat | None = None
         self._longest_step = 0.0
         idle = order.limits.idle_seconds

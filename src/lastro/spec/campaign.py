@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -284,6 +285,9 @@ class Campaign(Strict):
     question: Text | None = None
     window: Duration | None = None
     budget: Amount | None = None
+    max_weather: Amount | None = None
+    idle: Duration | None = None
+    silence: Duration = timedelta(minutes=2)
     provider: Annotated[str, BeforeValidator(_provider)] = "here"
     machines: Annotated[int, Field(ge=1, le=1000)] = 1
     disk: Annotated[
@@ -310,6 +314,7 @@ class Campaign(Strict):
     jurisdictions: Annotated[
         tuple[Annotated[str, BeforeValidator(_jurisdiction)], ...], BeforeValidator(as_tuple)
     ] = ()
+    smoke: Config = Field(default_factory=dict)
 
     def runs(self) -> tuple[RunSpec, ...]:
         """Return the control and the variants, in the order of the file."""
@@ -340,7 +345,7 @@ class Campaign(Strict):
         problems = [*_command_problems(self), *_variant_problems(self)]
         # Two runs can only be compared when their commands can be written at all.
         problems += [*_same_runs(self)] if not problems else []
-        problems += [*_stage_problems(self), *_deliverable_problems(self)]
+        problems += [*_stage_problems(self), *_deliverable_problems(self), *_smoke_problems(self)]
         problems += _resume_problems(self)
         if problems:
             raise Contradiction(*problems)
@@ -421,7 +426,7 @@ def _resume_problems(campaign: Campaign) -> Iterator[Problem]:
         yield Problem(path, str(error))
         return
     if set(names) - {"latest"}:
-        yield Problem(path, _("only {{latest}} stands for something here: the path of the save"))
+        yield Problem(path, _("only {save} stands for something here: the path of the save").format(save="{latest}"))
     if commands.needs_shell(campaign.command) and "$@" not in campaign.command:
         yield Problem(
             path,
@@ -490,4 +495,16 @@ def _deliverable_problems(campaign: Campaign) -> Iterator[Problem]:
                 _("{compare} is not another deliverable; known are: {known}").format(
                     compare=deliverable.compare, known=", ".join(others) or _("none")
                 ),
+            )
+
+
+def _smoke_problems(campaign: Campaign) -> Iterator[Problem]:
+    for key in campaign.smoke:
+        if key not in campaign.control:
+            yield Problem(
+                ("smoke", key),
+                _("{key} is not a key of control; known are: {known}").format(
+                    key=key, known=", ".join(campaign.control) or _("none")
+                ),
+                _("smoke gives keys of control small values"),
             )

@@ -1,4 +1,4 @@
-"""A script of lost machines, for rehearsals."""
+"""A script of lost and refused machines, for rehearsals."""
 
 from __future__ import annotations
 
@@ -6,32 +6,56 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from lastro.spec.base import DurationOrZero, Name, Strict, as_tuple
+from lastro.locale import _
+from lastro.spec.base import Contradiction, DurationOrZero, Name, Problem, Strict, as_tuple
 
 
 @dataclass(frozen=True, kw_only=True)
 class FaultSpec:
     """One scripted loss: when the run named `run` is seen at `step` or later.
 
-    `index` is its position in the file, from 0. `notice_seconds` None: without notice.
+    `index` is its position in the file, from 0. `notice_seconds` None: without notice. With `create` it is a
+    refusal instead: that one of the campaign's machines, counted from 1, is not to be had.
     """
 
     index: int
-    run: str
-    step: int
-    notice_seconds: float | None
+    run: str = ""
+    step: int = 0
+    notice_seconds: float | None = None
+    create: int | None = None
 
 
 class Fault(Strict):
-    """One loss as the file spells it."""
+    """One loss as the file spells it: run and step, or create alone."""
 
-    run: Name
-    step: Annotated[int, Field(ge=0)]
+    run: Name | None = None
+    step: Annotated[int, Field(ge=0)] | None = None
+    create: Annotated[int, Field(ge=1)] | None = None
     notice: Annotated[
         DurationOrZero | None, BeforeValidator(lambda value: None if value == "none" else value)
     ] = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Fault:
+        if self.create is not None:
+            for name, value in (("run", self.run), ("step", self.step), ("notice", self.notice)):
+                if value is not None:
+                    raise Contradiction(
+                        Problem((name,), _("a machine that is never had has no {name}").format(name=name))
+                    )
+            return self
+        for name, value in (("run", self.run), ("step", self.step)):
+            if value is None:
+                raise Contradiction(
+                    Problem(
+                        (),
+                        _("the key {key!r} is missing").format(key=name),
+                        _("write {run: shift, step: 60}, or {create: 2} for a machine that is not to be had"),
+                    )
+                )
+        return self
 
 
 class Faults(Strict):
@@ -42,7 +66,13 @@ class Faults(Strict):
     def specs(self) -> tuple[FaultSpec, ...]:
         """Return the faults in the order of the file."""
         return tuple(
-            FaultSpec(index=index, run=fault.run, step=fault.step, notice_seconds=_seconds(fault.notice))
+            FaultSpec(
+                index=index,
+                run=fault.run or "",
+                step=fault.step or 0,
+                notice_seconds=_seconds(fault.notice),
+                create=fault.create,
+            )
             for index, fault in enumerate(self.faults)
         )
 

@@ -93,6 +93,16 @@ def load_campaign(path: Path) -> LoadedCampaign:
     )
 
 
+def made_in_code(model: type[M], values: Mapping[str, Any]) -> M:
+    """Return a model of values that stand in no file. Raises CampaignInvalid, with all that is wrong."""
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        problems = [problem for item in error.errors() for problem in _problems(model, item)]
+        told = "\n".join(_named(problem.path, False, problem.message) for problem in problems)
+        raise CampaignInvalid(told, hint=problems[0].hint) from error
+
+
 def load_offers(path: Path) -> tuple[Offer, ...]:
     """Read an offers file. Raises CampaignInvalid."""
     hint = _("write it, or remove `offers:` from the campaign file; docs/campaign-file.md shows one")
@@ -114,7 +124,7 @@ def load_faults(path: Path, runs: Collection[str] | None = None) -> tuple[FaultS
                 ),
             )
             for fault in faults
-            if fault.run not in runs
+            if fault.create is None and fault.run not in runs
         ]
         if problems:
             raise _told(problems, tree, str(path))

@@ -1,0 +1,60 @@
+"""Whether money forbids one more machine: the budget, and what weather alone may cost. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from lastro.billing import Lease, LeaseKind
+from lastro.flow.limits import spent
+from lastro.journal.views import CampaignView, RunView
+from lastro.journal.weather import barren_attempts, spent_without_progress
+from lastro.locale import _
+from lastro.units import Money
+
+#: Part of the budget that may be lost to machines that were taken away before a first save. An assumption.
+WEATHER_SHARE = Decimal("0.2")
+
+
+def weather_cap(budget: Money | None, max_weather: Money | None) -> Money | None:
+    """Return what weather may cost a run in a row: what the campaign says, else a fifth of its budget."""
+    if max_weather is not None:
+        return max_weather
+    return budget.times(WEATHER_SHARE) if budget is not None else None
+
+
+def too_dear(view: CampaignView, budget: Money | None, lease: Lease | None) -> str | None:
+    """Say why one more machine would exceed the budget; None when it would not.
+
+    A lot that was bought by hand is paid already. What is billed by time and still affordable is limited by
+    time; a lot costs its price at once.
+    """
+    if budget is None or (lease is not None and lease.order is not None and lease.kind is LeaseKind.LOT):
+        return None
+    amount = spent(view, budget.currency)
+    total = Money(amount, budget.currency)
+    if amount >= budget.amount:
+        return _("{total} of {budget} are spent").format(total=total, budget=budget)
+    price = lease.price if lease is not None and lease.kind is LeaseKind.LOT else None
+    if lease is None or price is None or price.currency != budget.currency:
+        return None
+    if amount + price.amount <= budget.amount:
+        return None
+    return _("{total} are spent, and one more lot of '{offer}' for {price} would exceed {budget}").format(
+        total=total, offer=lease.offer, price=price, budget=budget
+    )
+
+
+def stormy(view: CampaignView, runs: Sequence[RunView], cap: Money | None) -> str | None:
+    """Say that a run was taken away again and again before it could save, for more than weather may cost."""
+    if cap is None:
+        return None
+    for run in runs:
+        lost = spent_without_progress(run, view, cap.currency)
+        if lost.amount > 0 and lost.amount >= cap.amount:
+            return _(
+                "{run}: {count} attempts in a row were taken away before a save, for {lost} of the {cap} "
+                "that weather may cost; take a calmer offer, save sooner, or raise `max_weather` and say "
+                "--revise WHY"
+            ).format(run=run.name, count=len(barren_attempts(run)), lost=lost, cap=cap)
+    return None

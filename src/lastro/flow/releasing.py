@@ -1,0 +1,92 @@
+"""Letting the machines of a campaign go when nothing of it is to be run any more, or not now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lastro.clock import Clock
+from lastro.errors import ProviderError
+from lastro.flow.drive import Drive, Driver, Tell
+from lastro.flow.session import Session
+from lastro.journal.streams import StreamWriter
+from lastro.journal.views import CampaignView, MachineView
+from lastro.locale import _
+from lastro.plan.build import Plan
+from lastro.providers.registry import provider_for
+
+#: How long a living `lastro run` may take to let its machines go after everything on them has ended.
+_PATIENCE_SECONDS = 120.0
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Released:
+    """What became of the machines. `kept`: still rented, because runs are alive on them."""
+
+    gone: tuple[MachineView, ...]
+    kept: tuple[MachineView, ...]
+
+
+def rented(view: CampaignView) -> tuple[MachineView, ...]:
+    """Return the machines that are not known to be gone."""
+    return tuple(machine for machine in view.machines if machine.state != "gone")
+
+
+def left_behind(session: Session) -> tuple[MachineView, ...]:
+    """Return the machines that stay rented because nothing runs and no `lastro run` lives to let them go."""
+    view = session.view()
+    if any(run.status == "running" for run in view.runs):
+        return ()
+    with session.owned() as writer:
+        return rented(view) if writer is not None else ()
+
+
+def let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tell: Tell) -> None:
+    """Let every machine go on which nothing is alive: intent, deletion and end are in home's journal."""
+    machines = rented(session.view())
+    if not machines:
+        return
+    drive = Drive(
+        session=session,
+        writer=writer,
+        provider=provider_for(machines[0].provider, session.home, clock),
+        plan=plan,
+        clock=clock,
+        preflight=lambda _machine: {},  # never asked: no machine is taken for anything
+        tell=tell,
+        only=frozenset(),
+    )
+    Driver(drive).run()
+
+
+def release(session: Session, clock: Clock, tell: Tell) -> Released:
+    """Let the machines go, whether a `lastro run` lives or not; while runs are alive on them they stay.
+
+    A living `lastro run` lets them go by itself once everything is paused, so it is only waited for.
+
+    Raises:
+        ProviderError: the provider could not, or the living command did not.
+    """
+    before = rented(session.view())
+    deadline = clock.monotonic() + _PATIENCE_SECONDS
+    while machines := rented(view := session.view()):
+        if any(run.status == "running" for run in view.runs):
+            return Released(gone=_gone(before, view), kept=machines)
+        with session.owned() as writer:
+            if writer is not None and view.plan is not None:
+                session.ingest()
+                let_go(session, writer, Plan.from_json(view.plan), clock, tell)
+                return Released(gone=_gone(before, session.view()), kept=())
+        if clock.monotonic() > deadline:
+            raise ProviderError(
+                _("machine {id} is still rented").format(id=machines[0].id or machines[0].tag),
+                hint=_("end the `lastro run` that drives this campaign, then `lastro stop --release` again"),
+            )
+        clock.sleep(_LOOK_SECONDS)
+    return Released(gone=_gone(before, session.view()), kept=())
+
+
+def _gone(before: Sequence[MachineView], view: CampaignView) -> tuple[MachineView, ...]:
+    tags = {machine.tag for machine in before}
+    return tuple(machine for machine in view.machines if machine.tag in tags and machine.state == "gone")

@@ -1,0 +1,164 @@
+"""The whole campaign in small, on this computer's processors: does the path work, closing included?
+
+It has a home and a disk of its own below the real home, so that it never mixes with the real campaign.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lastro import atomic
+from lastro.clock import Clock
+from lastro.errors import DeliverableRejected, NotProven, UsageError
+from lastro.flow.campaign import Outcome, Wish, run_campaign
+from lastro.flow.drive import Tell
+from lastro.locale import _
+from lastro.paths import Home
+from lastro.providers.local import Local
+from lastro.rules import StopKind
+from lastro.spec.campaign import Campaign, Variant
+from lastro.spec.load import load_campaign
+from lastro.spec.want import SIZES
+from lastro.view.model import Page
+
+#: What a job finds in its environment: it may take less of its input by it, and sees no GPU.
+ENVIRONMENT = {"LASTRO_SMOKE": "1", "CUDA_VISIBLE_DEVICES": ""}
+#: Rules about values and rows would only say that the inputs are tiny.
+_RULES_KEPT = (StopKind.NON_FINITE, StopKind.NO_USABLE_RESUME)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smoke:
+    """How it went. `failed`: what did not work, in words; empty when everything did."""
+
+    outcome: Outcome
+    failed: tuple[str, ...]
+    exit_code: int
+
+
+def run_smoke(campaign_file: Path, home: Home, clock: Clock, tell: Tell) -> Smoke:
+    """Run a campaign from its file to its report with tiny inputs.
+
+    Raises:
+        LastroError: with the exit code of its kind.
+    """
+    loaded = load_campaign(campaign_file)
+    left_out = set(loaded.spec.variants) - set(tiny(loaded.spec).variants)
+    if left_out:
+        tell(
+            _("the same as another run when tiny, so left out: {names}").format(
+                names=", ".join(sorted(left_out))
+            )
+        )
+    with _own_home(home, loaded.spec.campaign, loaded.folder, clock) as own, _environment(ENVIRONMENT):
+        tell(_("smoke: in {folder}").format(folder=own.root))
+        wish = Wish(campaign_file=campaign_file, disk=own.root / "disk", adapt=tiny)
+        outcome = run_campaign(wish, own, clock, tell)
+    failed = what_failed(outcome.page, outcome.halted)
+    return Smoke(outcome=outcome, failed=failed, exit_code=_exit_code(outcome, failed))
+
+
+def tiny(campaign: Campaign) -> Campaign:
+    """Return a campaign in small: the values of `smoke` in every run, on one local machine, without money.
+
+    What is said of time, money, room and levels of a metric is left out: it was written for the real one.
+    """
+    control = {**campaign.control, **campaign.smoke}
+    variants: dict[str, Variant] = {}
+    for name, variant in campaign.variants.items():
+        changes = {key: value for key, value in variant.changes.items() if key not in campaign.smoke}
+        if changes and all(changes != other.changes for other in variants.values()):
+            variants[name] = variant.model_copy(update={"changes": changes})
+    return campaign.model_copy(
+        update={
+            "control": control,
+            "variants": variants,
+            "provider": "local",
+            "machines": 1,
+            "window": None,
+            "budget": None,
+            "max_weather": None,
+            "idle": None,
+            "offers": None,
+            "stages": {},
+            "stop": tuple(rule for rule in campaign.stop if rule.kind in _RULES_KEPT),
+            "want": {name: wanted for name, wanted in campaign.want.items() if name not in SIZES},
+        }
+    )
+
+
+def what_failed(page: Page, halted: str | None) -> tuple[str, ...]:
+    """Return what did not work; that no variant is better is no failure of the path."""
+    failed = [halted] if halted is not None else []
+    carried = {run.id: run for run in page.runs if run.priority != "exploratory"}
+    failed += [
+        _("{run}: {status}, {why}").format(run=run.name, status=run.status, why=run.why)
+        for run in carried.values()
+        if run.status != "completed"
+    ]
+    failed += [
+        _("{run}: {name} is {status}: {why}").format(
+            run=carried[item.run].name, name=item.name, status=item.status, why=item.why
+        )
+        for item in page.deliverables
+        if item.run in carried and carried[item.run].status == "completed" and item.status != "accepted"
+    ]
+    return tuple(failed)
+
+
+def _exit_code(outcome: Outcome, failed: tuple[str, ...]) -> int:
+    if not failed:
+        return 0
+    if outcome.exit_code:
+        return outcome.exit_code
+    rejected = any(item.status == "rejected" for item in outcome.page.deliverables)
+    return DeliverableRejected.exit_code if rejected else NotProven.exit_code
+
+
+@contextlib.contextmanager
+def _own_home(home: Home, campaign: str, folder: Path, clock: Clock) -> Iterator[Home]:
+    """Give an empty home; what an earlier smoke run has left is ended and removed."""
+    place = home.smoke(f"{campaign}-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]}")
+    atomic.make_folder(place.parent)
+    descriptor = os.open(place.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UsageError(
+                _("another `lastro run --smoke` of this campaign is under way"), hint=_("wait for its end")
+            ) from error
+        own = Home(place)
+        local = Local(own, clock)
+        for machine in local.machines():
+            local.delete(machine.id)
+        if place.exists():
+            atomic.remove_tree(place)
+        try:
+            yield own
+        finally:
+            for machine in local.machines():
+                local.delete(machine.id)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set variables that machines, jobs and reloads inherit, for as long as this takes."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
