@@ -68,7 +68,7 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code of `lastro.errors.EXIT_CODES`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    as_json = "--json" in given
+    as_json = "--json" in (given[: given.index("--")] if "--" in given else given)
     _open_closed_output()
     try:
         code = cli.main(args=given, prog_name="lastro", standalone_mode=False)

@@ -203,15 +203,18 @@ def known_sessions(home: Home, clock: Clock) -> list[Session]:
 
 
 def find_session(home: Home, clock: Clock, campaign_file: Path) -> Session:
-    """Return the campaign of this file, else the one of this home that was used last.
+    """Return the campaign of this file; without one there, the one used last in its folder, else at all.
 
     Raises:
         UsageError: this home knows no such campaign.
     """
-    sessions = known_sessions(home, clock)
-    wanted = str(campaign_file.absolute())
-    if campaign_file.exists():
-        sessions = [session for session in sessions if session.facts.campaign_file == wanted]
+    known = known_sessions(home, clock)
+    wanted = campaign_file.absolute()
+    sessions = [session for session in known if session.facts.campaign_file == str(wanted)]
+    if not sessions and not campaign_file.exists():
+        # A command that was run without a file in this folder comes before what was used last elsewhere.
+        beside = [one for one in known if Path(one.facts.campaign_file).parent == wanted.parent]
+        sessions = beside or known
     if not sessions:
         raise UsageError(
             _("no campaign was started from {file}").format(file=wanted),

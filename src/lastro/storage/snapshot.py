@@ -5,6 +5,7 @@ The exact rule and how to get the digest with `sha256sum` are published in docs/
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -32,6 +33,8 @@ CACHES = frozenset(
 )
 #: More code than this is probably data that lies beside it.
 LARGE_BYTES = 100 * 10**6
+#: A folder without git that holds more than one of these is not read as a whole without being asked.
+HUGE_FILES, HUGE_BYTES = 20_000, 10**9
 _GIT_SECONDS = 60
 
 
@@ -66,6 +69,25 @@ def code_files(folder: Path, excludes: Iterable[str] = (), only: Iterable[str] |
     names = set(_walk(folder, "") if found is None else found)
     kept = sorted((name for name in names if _is_code(name, left_out)), key=os.fsencode)
     return [name for name in kept if _usable(folder, name)]
+
+
+def folder_names(folder: Path) -> list[str]:
+    """Return the names of all files that could be code, links and all. Raises StorageError."""
+    found = _git_files(folder)
+    return [name for name in (_walk(folder, "") if found is None else found) if _is_code(name, ())]
+
+
+def is_huge(folder: Path) -> bool:
+    """Say whether a folder without git holds so much that most of it cannot be code; stops at the limit."""
+    if _git_files(folder) is not None:
+        return False
+    total = 0
+    for count, name in enumerate(_walk(folder, ""), start=1):
+        with contextlib.suppress(OSError):
+            total += (folder / name).lstat().st_size
+        if count > HUGE_FILES or total > HUGE_BYTES:
+            return True
+    return False
 
 
 def _is_code(name: str, left_out: Sequence[PurePosixPath]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,10 +56,28 @@ def _unconcluded(campaign: CampaignView) -> Headline:
         return Headline(verdict="waiting", text=_("No plan is frozen yet"), why=_("nothing was rented"))
     if all(not run.attempts for run in runs):
         return Headline(verdict="waiting", text=_("Nothing has started yet"), why=progress)
+    if (single := _single(campaign, runs)) is not None:
+        return single
     if any(run.status in ("waiting", "interrupted", "paused") for run in runs):
         return Headline(verdict="open", text=_("Not running now"), why=progress)
     why = _("{progress}; no output counts before the closing has reloaded it").format(progress=progress)
     return Headline(verdict="open", text=_("Ended, not closed"), why=why)
+
+
+def _single(campaign: CampaignView, runs: Sequence[RunView]) -> Headline | None:
+    """Return the end of a campaign of one run that promises nothing, by its name; None for any other."""
+    promises = campaign.plan and (campaign.plan.get("deliverables") or campaign.plan.get("decision"))
+    if promises or len(runs) != 1:
+        return None
+    texts = {
+        "completed": _("Completed"),
+        "failed": _("Failed"),
+        "stopped": _("Stopped by a rule"),
+        "paused": _("Paused"),
+        "interrupted": _("Interrupted"),
+    }
+    text = texts.get(runs[0].status)
+    return Headline(verdict="open", text=text, why=runs[0].why or "") if text is not None else None
 
 
 def metric_of(run: RunView, campaign: CampaignView, measured: Measured) -> Value:
