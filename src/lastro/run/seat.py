@@ -57,6 +57,17 @@ def take_seat(folder: RunFolder, me: ProcessId, machine: str) -> Seat | None:
             return Seat(folder, number + 1)
 
 
+def take_seat_away(folder: RunFolder, by: str) -> None:
+    """Take a run's seat from whoever holds it, alive or not: who thaws finds the next number, and leaves.
+
+    `by`: who decided that the holder's machine is lost, for people who read the disk.
+    """
+    atomic.make_folder(folder.seats)
+    nobody = {"supervisor": ProcessId("", 0, 0).as_json(), "machine": by}
+    while not atomic.claim(folder.seat(highest(folder.seats) + 1), strictjson.pretty(nobody).encode()):
+        pass
+
+
 def read_seat(folder: RunFolder, number: int | None = None) -> ProcessId | None:
     """Return who holds a seat (the highest by default); None when nobody ever did."""
     with contextlib.suppress(FileNotFoundError):

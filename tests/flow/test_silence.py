@@ -1,0 +1,91 @@
+"""When a silent supervisor's machine is lost, and which machines are not used any more: pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from lastro.flow.silence import Pulse, left_behind, may_be_silent, too_silent
+from lastro.journal.projections import project
+from lastro.journal.signals import Heartbeat
+from lastro.journal.views import AttemptView, CampaignView, MachineView, RunView
+from lastro.paths import CampaignFolder
+
+
+def _life(**more: object) -> AttemptView:
+    base = AttemptView(
+        run="r1", number=1, machine="m-1", node="n-1", started_at="2026-11-30T00:00:00.000000Z"
+    )
+    return replace(base, **more)  # type: ignore[arg-type]
+
+
+def _view(life: AttemptView, state: str = "ready") -> CampaignView:
+    run = RunView(
+        id="r1",
+        name="control",
+        priority="required",
+        config={},
+        status="running",
+        why=None,
+        attempts=(life,),
+        outputs={},
+    )
+    machine = MachineView(
+        id="m-1", node="n-1", tag="t", provider="local", lease=None, state=state, intended_at=life.started_at
+    )
+    return replace(project({}, datetime.now(timezone.utc)), runs=(run,), machines=(machine,))
+
+
+@pytest.mark.parametrize(
+    ("supervised", "seconds", "lost"), [(["r1"], 120.0, True), (["r1"], 119.0, False), ([], 500.0, False)]
+)
+def test_a_living_supervisor_that_is_silent_for_too_long_has_lost_its_machine(
+    supervised: list[str], seconds: float, lost: bool
+) -> None:
+    found = too_silent(_view(_life()), supervised, {"r1": seconds}, 120.0)
+
+    assert (found is not None) is lost
+
+
+def test_silence_counts_by_homes_own_clock_from_the_last_change(tmp_path: Path) -> None:
+    folder = CampaignFolder(tmp_path)
+    folder.run("r1").root.mkdir(parents=True)
+    pulse = Pulse(folder)
+    assert pulse.silences(["r1"], 100.0) == {"r1": 0.0}
+    assert pulse.silences(["r1"], 104.0) == {"r1": 4.0}
+
+    Heartbeat(folder.run("r1").supervisor_beat).beat(1)
+
+    assert pulse.silences(["r1"], 105.0) == {"r1": 0.0}
+    assert pulse.silences(["r1"], 107.5) == {"r1": 2.5}
+
+
+def test_a_run_that_is_not_looked_at_for_a_while_begins_anew(tmp_path: Path) -> None:
+    pulse = Pulse(CampaignFolder(tmp_path))
+    pulse.silences(["r1"], 0.0)
+    pulse.silences([], 50.0)
+
+    assert pulse.silences(["r1"], 100.0) == {"r1": 0.0}
+
+
+@pytest.mark.parametrize(("end", "counts"), [(None, True), ("lost", True), ("crashed", False)])
+def test_between_two_attempts_nobody_has_to_speak(end: str | None, counts: bool) -> None:
+    life = _life(end=end, ended_at="2026-11-30T00:01:00.000000Z" if end else None)
+
+    assert may_be_silent(_view(life).runs[0]) is counts
+
+
+@pytest.mark.parametrize(
+    ("end", "state", "behind"),
+    [
+        ("lost", "ready", True),
+        ("fenced", "ready", True),
+        ("lost", "gone", False),
+        ("crashed", "ready", False),
+    ],
+)
+def test_a_machine_that_was_given_up_is_not_used_again(end: str, state: str, behind: bool) -> None:
+    assert left_behind(_view(_life(end=end), state)) == ({"m-1"} if behind else set())
