@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -90,6 +91,21 @@ def test_a_damaged_checkpoint_is_told_and_passed_over(tmp_path: Path, nursery: N
     assert "checkpoint 20-a1 is passed over: state.json does not have the digest" in ended.log
     assert kinds(folder)[:3] == ["started", "passed_over", "restored"]
     assert run.outputs() == undisturbed.outputs()
+
+
+def test_a_checkpoint_that_another_run_has_made_is_passed_over(tmp_path: Path, nursery: Nursery) -> None:
+    run = make_run(tmp_path)
+    live(run, nursery, strike=signal.SIGKILL, at=27)
+    foreign = run.folder.checkpoints / "30-a1"
+    shutil.copytree(run.folder.checkpoints / "20-a1", foreign)
+    manifest = json.loads((foreign / "manifest.json").read_text())
+    (foreign / "manifest.json").write_text(json.dumps({**manifest, "run": "0" * 16, "step": 30}))
+
+    ended, second = live(run, nursery)
+
+    assert ended.code == 0
+    assert "30-a1 is passed over: it belongs to run 0000000000000000" in ended.log
+    assert next(told for told in signals(second) if told["kind"] == "restored")["step"] == 20
 
 
 def test_with_nothing_usable_a_run_never_begins_again_at_step_0(tmp_path: Path, nursery: Nursery) -> None:

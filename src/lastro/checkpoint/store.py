@@ -275,9 +275,10 @@ def names(checkpoints: Path) -> list[Path]:
     return [path for _step, _attempt, path in sorted(numbered, reverse=True)]
 
 
-def latest(checkpoints: Path) -> Found:
+def latest(checkpoints: Path, run: str | None = None) -> Found:
     """Return the checkpoint with the highest (step, attempt) that is healthy and verifies.
 
+    With `run`, one that another run has made is passed over: it was copied here, and is no past of this one.
     Half-written ones count not, nor do those that a replaced attempt published too late. One whose health
     is not known counts as healthy.
     """
@@ -292,6 +293,9 @@ def latest(checkpoints: Path) -> Found:
         manifest = committed(folder)
         if isinstance(manifest, str):
             passed_over.append((folder, manifest))
+            continue
+        if run is not None and manifest.facts.run != run:
+            passed_over.append((folder, _("it belongs to run {run}").format(run=manifest.facts.run)))
             continue
         if manifest.health is not None and not manifest.health.healthy:
             unhealthy = manifest.step if unhealthy is None else unhealthy

@@ -104,7 +104,7 @@ class Saver:
         if self._place.still_mine():
             retention.remove_leftovers(checkpoints)
         began = time.monotonic()
-        found = store.latest(checkpoints)
+        found = store.latest(checkpoints, self._order.run)
         for folder, why in found.passed_over:
             self._signals.send(Signal.PASSED_OVER, folder=folder.name, why=why)
             tell(_("checkpoint {name} is passed over: {why}").format(name=folder.name, why=why))
