@@ -287,9 +287,9 @@ class Campaign(Strict):
     budget: Amount | None = None
     max_weather: Amount | None = None
     idle: Duration | None = None
-    silence: Duration = timedelta(minutes=2)
     provider: Annotated[str, BeforeValidator(_provider)] = "here"
     machines: Annotated[int, Field(ge=1, le=1000)] = 1
+    silence: Duration = timedelta(minutes=2)
     disk: Annotated[
         DiskSpec | None, BeforeValidator(lambda value: {"path": value} if isinstance(value, str) else value)
     ] = None
