@@ -348,19 +348,40 @@ def _put_on_disk(draft: Draft, session: Session) -> None:
                 )
     corpus = draft.plan.corpus
     if corpus is not None:
-        _copy_corpus(draft.folder / corpus.path, corpus_on_disk(session.disk, corpus))
+        _copy_corpus(draft.folder / corpus.path, corpus_on_disk(session.disk, corpus), corpus.digest)
 
 
-def _copy_corpus(source: Path, target: Path) -> None:
+def _copy_corpus(source: Path, target: Path, digest: str) -> None:
+    """Bring the corpus to the disk once; what lies there, or was copied just now, has to be that corpus.
+
+    Raises:
+        StorageError: the copy on the disk was changed.
+        UsageError: the source changed while it was copied.
+    """
     if target.exists():
+        if digest_of(target) != digest:
+            raise StorageError(
+                _("{path} on the disk is no longer the corpus that it is named after").format(path=target),
+                hint=_("remove it and type the command again, which copies the corpus anew"),
+            )
         return
     atomic.make_folder(target.parent)
     if source.is_dir():
         with atomic.publish_folder(target) as aside:
             shutil.copytree(source, aside, dirs_exist_ok=True)
+            _require_same(aside, digest, source)
     else:
         with atomic.publish_file(target) as aside:
             shutil.copyfile(source, aside)
+            _require_same(aside, digest, source)
+
+
+def _require_same(copy: Path, digest: str, source: Path) -> None:
+    if digest_of(copy) != digest:
+        raise UsageError(
+            _("the corpus {path} changed while it was copied").format(path=source),
+            hint=_("let what writes it end, and try again"),
+        )
 
 
 def _publish(draft: Draft, session: Session) -> None:
