@@ -13,7 +13,7 @@ from lastro.checkpoint.store import fenced
 from lastro.errors import Fenced, StorageError, UsageError
 from lastro.job import loop
 from lastro.job.foreign import ForeignSource
-from lastro.job.hooks import install_hooks
+from lastro.job.hooks import answer_with_stacks, install_hooks
 from lastro.job.item_names import DEFAULT_NAME
 from lastro.job.items import Item, ItemLoop, Site
 from lastro.job.leaving import LeaveRequest, leave, tell
@@ -54,6 +54,8 @@ class Attempt:
 
     def _begin(self) -> None:
         self._request.install()
+        if not self._place.by_hand:
+            answer_with_stacks(self._place.folder.log)
         self._signals.send(Signal.STARTED, pid=os.getpid())
         if self._place.by_hand:
             tell(

@@ -110,7 +110,7 @@ def open_handle(process: ProcessId) -> int | None:
     return None
 
 
-def send(process: ProcessId, number: signal.Signals) -> bool:
+def send(process: ProcessId, number: int) -> bool:
     """Send a signal to exactly this process. False when it is dead or belongs to somebody else."""
     handle = open_handle(process)
     try:

@@ -6,6 +6,7 @@ else is installed. Each decision comes with its reason.
 
 from lastro.rules.corpus import Corpus
 from lastro.rules.ending import Cause, End, Ended, Leave, Stay, cause_of
+from lastro.rules.hang import HangPolicy, Silence, judge_silence
 from lastro.rules.limits import LimitKind, Limits, judge_limits, leaving_seconds
 from lastro.rules.notice import NoticePlan
 from lastro.rules.notice import decide as decide_notice
@@ -21,6 +22,7 @@ __all__ = [
     "Corpus",
     "End",
     "Ended",
+    "HangPolicy",
     "Leave",
     "Life",
     "LimitKind",
@@ -29,6 +31,7 @@ __all__ = [
     "NoticePlan",
     "Order",
     "RestartPolicy",
+    "Silence",
     "Stay",
     "Stop",
     "StopKind",
@@ -40,6 +43,7 @@ __all__ = [
     "judge_input",
     "judge_limits",
     "judge_resume",
+    "judge_silence",
     "judge_values",
     "leaving_seconds",
 ]

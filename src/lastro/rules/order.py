@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from lastro.rules.corpus import Corpus
+from lastro.rules.hang import HangPolicy
 from lastro.rules.limits import Limits
 from lastro.rules.stop import StopKind, StopRule
 
@@ -78,6 +79,7 @@ class Order:
     outputs: tuple[str, ...] = ()
     grace_seconds: float = 30.0
     leave_out: tuple[str, ...] = ()
+    hang: HangPolicy = field(default_factory=HangPolicy)
     code: CodeIdentity | None = None
     disk: str | None = None
     committed_step: int | None = None
@@ -100,6 +102,7 @@ class Order:
             StopRule(**{**rule, "kind": StopKind(rule["kind"])}) for rule in fields.get("stop", ())
         )
         fields["checkpoint"] = CheckpointPolicy(**fields.get("checkpoint", {}))
+        fields["hang"] = HangPolicy(**fields.get("hang", {}))
         fields["restart"] = RestartPolicy(**fields.get("restart", {}))
         fields["limits"] = Limits.from_json(fields["limits"]) if fields.get("limits") else Limits()
         fields["corpus"] = Corpus(**fields["corpus"]) if fields.get("corpus") else None

@@ -16,6 +16,7 @@ from lastro.journal.streams import StreamWriter
 from lastro.locale import _
 from lastro.paths import AttemptFolder
 from lastro.rules import End, Leave, Order, Stay
+from lastro.run.hang import HangWatch
 from lastro.run.limits import LimitWatch
 from lastro.run.noticed import Noticed
 from lastro.run.notices import listener_of_this_machine
@@ -73,5 +74,6 @@ def watchers(folder: AttemptFolder, order: Order, seat: Seat, stream: StreamWrit
         Noticed(folder, stream, listener_of_this_machine()),
         LimitWatch(folder, order, stream),
         Requested(folder, order, stream),
+        HangWatch(folder, order, stream),
         Telemetry(folder),
     )

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lastro import strictjson
-from lastro.errors import StorageError
 from lastro.journal.signals import LineWriter
 from lastro.paths import AttemptFolder
 from lastro.procs.identity import ProcessId, is_alive
+from lastro.procs.job import adopt
 from lastro.procs.memory_group import MemoryGroup, memory_group_of, memory_of
 from lastro.procs.usage import TreeUse, tree_use
 from lastro.run.gpus import Gpus, gpus_of_this_machine
@@ -73,7 +73,8 @@ class Telemetry:
 
     def _sample(self, seen: Seen) -> dict[str, Any]:
         if self._before is None:
-            self._shim = _shim_of(self.folder)
+            found = adopt(self.folder)
+            self._shim = found.shim if found else None
             self._group = memory_group_of(seen.job)
         # Orphans of the job come to the shim; without it, what has come away from the job is not counted.
         shim = self._shim.pid if self._shim is not None and is_alive(self._shim) else seen.job
@@ -118,12 +119,6 @@ class Telemetry:
             if self._lines is None:
                 self._lines = LineWriter(self.folder.telemetry)
             self._lines.write(strictjson.dumps(line).encode() + b"\n")
-
-
-def _shim_of(folder: AttemptFolder) -> ProcessId | None:
-    with contextlib.suppress(FileNotFoundError, StorageError, KeyError, TypeError, ValueError):
-        return ProcessId.from_json(strictjson.read(folder.process)["shim"])
-    return None
 
 
 def _free(folder: AttemptFolder) -> int | None:
