@@ -220,25 +220,25 @@ def test_trackers_are_told_one_run_and_never_against_the_user(tmp_path: Path) ->
 # --- choosing -----------------------------------------------------------------------------------------
 
 
-def _copies(tmp_path: Path, *steps: int) -> Path:
-    checkpoints = tmp_path / "checkpoints"
+def _copies(tmp_path: Path, *steps: int, made_by: str = RUN) -> RunFolder:
+    folder = RunFolder(tmp_path / RUN)
     for step in steps:
         (tmp_path / "out" / f"s-{step}").mkdir(parents=True)
         (tmp_path / "out" / f"s-{step}" / "w").write_bytes(bytes([step]) * 1000)
         save = foreign.look_at(tmp_path, f"out/s-{step}")
         assert save is not None
         facts = store.Facts(
-            run=RUN, attempt=1, step=step, why="foreign", created="", position=foreign.position_of(save)
+            run=made_by, attempt=1, step=step, why="foreign", created="", position=foreign.position_of(save)
         )
-        foreign.publish_copy(checkpoints, tmp_path, save, facts, lambda: True)
-    return checkpoints
+        foreign.publish_copy(folder.checkpoints, tmp_path, save, facts, lambda: True)
+    return folder
 
 
 def test_the_latest_copy_that_verifies_is_chosen_and_a_damaged_one_is_named(tmp_path: Path) -> None:
-    checkpoints = _copies(tmp_path, 1, 2)
-    (checkpoints / "2-a1/saved/s-2/w").write_bytes(b"\2" * 999 + b"\3")
+    folder = _copies(tmp_path, 1, 2)
+    (folder.checkpoints / "2-a1/saved/s-2/w").write_bytes(b"\2" * 999 + b"\3")
 
-    choice = choose(checkpoints, failed=())
+    choice = choose(folder, failed=())
 
     assert choice.manifest is not None
     assert choice.manifest.step == 1
@@ -246,14 +246,23 @@ def test_the_latest_copy_that_verifies_is_chosen_and_a_damaged_one_is_named(tmp_
 
 
 def test_a_copy_from_which_a_start_failed_gives_way_to_an_earlier_one_if_there_is_one(tmp_path: Path) -> None:
-    checkpoints = _copies(tmp_path, 1, 2)
+    folder = _copies(tmp_path, 1, 2)
 
-    earlier, only = choose(checkpoints, {"2-a1"}), choose(checkpoints, {"2-a1", "1-a1"})
+    earlier, only = choose(folder, {"2-a1"}), choose(folder, {"2-a1", "1-a1"})
 
     assert earlier.manifest is not None
     assert earlier.manifest.step == 1
     assert only.manifest is not None
     assert only.manifest.step == 2
+
+
+def test_what_another_run_has_made_is_no_past_of_this_one(tmp_path: Path) -> None:
+    folder = _copies(tmp_path, 1, made_by="fedcba9876543210")
+
+    choice = choose(folder, failed=())
+
+    assert choice.folder is None
+    assert choice.passed_over == (("1-a1", "it belongs to run fedcba9876543210"),)
 
 
 def test_what_another_process_has_open_for_writing_is_seen(tmp_path: Path) -> None:
@@ -288,7 +297,7 @@ def test_a_supervisor_that_takes_over_takes_no_save_twice(tmp_path: Path) -> Non
 def test_on_a_fresh_machine_the_save_is_put_back_where_it_was(tmp_path: Path) -> None:
     folder, order = foreign_order(tmp_path, code=CodeIdentity(digest="d", unpack=True))
     (tmp_path / "old").mkdir()
-    _copies(tmp_path / "old", 4).rename(folder.checkpoints)
+    _copies(tmp_path / "old", 4).checkpoints.rename(folder.checkpoints)
     attempt = folder.attempt(1)
     attempt.root.mkdir(parents=True)
 
@@ -301,7 +310,7 @@ def test_on_a_fresh_machine_the_save_is_put_back_where_it_was(tmp_path: Path) ->
 def test_what_lies_in_a_saves_place_stays_and_the_program_gets_a_copy_of_its_own(tmp_path: Path) -> None:
     folder, order = foreign_order(tmp_path)
     (tmp_path / "old").mkdir()
-    _copies(tmp_path / "old", 4).rename(folder.checkpoints)
+    _copies(tmp_path / "old", 4).checkpoints.rename(folder.checkpoints)
     attempt = folder.attempt(1)
     attempt.root.mkdir(parents=True)
     half = Path(order.workdir, "out/s-4")

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from lastro import atomic
 from lastro.checkpoint import foreign, retention, store
+from lastro.checkpoint.late import late_checkpoints
 from lastro.journal.events import EventType
 from lastro.journal.signals import Signal, SignalWriter
 from lastro.journal.streams import Event, read_stream
 from lastro.locale import _
-from lastro.paths import AttemptFolder, CampaignFolder, stream_of_attempt
+from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_attempt
 from lastro.rules import End, Order, judge_resume
 
 #: How a command that needs a shell begins; see `with_resume`.
@@ -41,25 +42,29 @@ class Choice:
     passed_over: tuple[tuple[str, str], ...]
 
 
-def choose(checkpoints: Path, failed: Collection[str]) -> Choice:
+def choose(run: RunFolder, failed: Collection[str]) -> Choice:
     """Return the latest copy of a program's own save that verifies.
+
+    One that another run has made, or a replaced attempt too late, is passed over.
 
     One from which a start has failed already is passed over for an earlier one, as long as there is one: a
     save can be whole to the byte and not be what its program can read.
 
     Args:
-        checkpoints: the run's folder of checkpoints.
+        run: the run; its folder has its id for a name.
         failed: names of those from which a start ended in a crash before it had saved anything.
     """
     passed: list[tuple[str, str]] = []
     second_best: tuple[Path, store.Manifest] | None = None
-    for folder in store.names(checkpoints):
+    found = store.names(run.checkpoints)
+    late = late_checkpoints(run, [folder.name for folder in found])
+    for folder in found:
         manifest = store.committed(folder)
         if not isinstance(manifest, str) and foreign.origin_of(manifest) is None:
             continue
-        problems = (manifest,) if isinstance(manifest, str) else store.verify(folder)
-        if problems or isinstance(manifest, str):
-            passed.append((folder.name, "; ".join(map(str, problems))))
+        why = late.get(folder.name) or _why_not(folder, manifest, run.root.name)
+        if why is not None or isinstance(manifest, str):
+            passed.append((folder.name, str(why)))
         elif folder.name in failed:
             second_best = second_best or (folder, manifest)
             passed.append((folder.name, _("a start from it failed before it had saved anything")))
@@ -69,6 +74,15 @@ def choose(checkpoints: Path, failed: Collection[str]) -> Choice:
         return Choice(None, None, tuple(passed))
     left = tuple(item for item in passed if item[0] != second_best[0].name)
     return Choice(*second_best, left)
+
+
+def _why_not(folder: Path, manifest: store.Manifest | str, run: str) -> str | None:
+    """Say why a checkpoint cannot be gone on from; None when it can. Reads every byte of it."""
+    if isinstance(manifest, str):
+        return manifest
+    if manifest.facts.run != run:
+        return _("it belongs to run {run}").format(run=manifest.facts.run)
+    return "; ".join(store.verify(folder)) or None
 
 
 def failed_starts(campaign: CampaignFolder, run: str, before: int) -> frozenset[str]:
@@ -107,10 +121,9 @@ def command_of(folder: AttemptFolder, order: Order, before: int | None) -> tuple
     if order.checkpoints is None:
         return order.command
     began = time.monotonic()
-    checkpoints = folder.run.checkpoints
-    retention.remove_leftovers(checkpoints)
+    retention.remove_leftovers(folder.run.checkpoints)
     campaign = CampaignFolder(Path(order.campaign_folder))
-    choice = choose(checkpoints, failed_starts(campaign, order.run, folder.number))
+    choice = choose(folder.run, failed_starts(campaign, order.run, folder.number))
     if order.resume_arg is None:
         if choice.folder is not None and order.code is not None and order.code.unpack:
             _place(choice, order, folder)  # a fresh working folder: what finds its last save by itself can
