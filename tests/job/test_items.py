@@ -319,6 +319,16 @@ def test_a_name_that_was_given_stays_although_the_order_of_the_ids_is_another(tm
     assert (run.folder.outputs / paths["Ab"]).read_text() == "content of Ab"
 
 
+def test_what_is_published_can_be_found_again_by_id(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    make(run, ids=["a/b", "c"], name="one/{id}.txt")
+    make(run, ids=["z"], name="two/{id}.txt")
+
+    found = attempt_of(run).published_items(name="one/{id}.txt")
+
+    assert {item: path.read_text() for item, path in found.items()} == contents("a/b", "c")
+
+
 # --- leaving ------------------------------------------------------------------------------------------
 
 

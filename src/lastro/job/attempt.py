@@ -14,6 +14,7 @@ from lastro.errors import Fenced, StorageError, UsageError
 from lastro.job import loop
 from lastro.job.foreign import ForeignSource
 from lastro.job.hooks import answer_with_stacks, install_hooks
+from lastro.job.item_index import open_index
 from lastro.job.item_names import DEFAULT_NAME
 from lastro.job.items import Item, ItemLoop, Site
 from lastro.job.leaving import LeaveRequest, leave, tell
@@ -211,6 +212,12 @@ class Attempt:
         The next iteration publishes the whole group. Everything else is as for `items`.
         """
         return ItemLoop(self._site(), ids, name).in_batches(size)
+
+    def published_items(self, *, name: str = DEFAULT_NAME) -> dict[str, Path]:
+        """Return where each published item lies, by its id, to make something of all of them."""
+        run = self._place.folder.run
+        index = open_index(run.items_index, self._place.still_mine, tell)
+        return {line.id: run.outputs / line.path for line in index.of(name)}
 
     def _site(self) -> Site:
         heart = Heartbeat(self._place.folder.heartbeat)

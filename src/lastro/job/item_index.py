@@ -49,6 +49,10 @@ class ItemIndex:
     def paths(self) -> Iterable[str]:
         return (line.path for line in self._done.values())
 
+    def of(self, items: str) -> Iterable[Published]:
+        """Return the items that were made by the template `items`, in the order of their first lines."""
+        return (line for line in self._done.values() if line.items == items)
+
     def count_of_others(self, items: str) -> int:
         """Return how many items were made by other templates."""
         return sum(line.items != items for line in self._done.values())
