@@ -231,6 +231,14 @@ class CampaignFolder:
         return self.journal / f"{name}.jsonl"
 
     @property
+    def owners(self) -> Path:
+        return self.root / "owners"
+
+    def owner(self, number: int) -> Path:
+        """`owners/<n>.json`: which home drives the campaign; the highest number counts."""
+        return self.owners / f"{number}.json"
+
+    @property
     def runs(self) -> Path:
         return self.root / "runs"
 

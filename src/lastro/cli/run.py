@@ -59,6 +59,7 @@ class _Run(Translated):
     metavar="ARG",
     help="With a command: what it gets to go on from a save, as in '--resume {latest}'.",
 )
+@option("--take-over", is_flag=True, help="Drive from here what another home has driven until now.")
 @option("--revise", metavar="WHY", help="Why the campaign file differs from the frozen plan.")
 @as_json_option
 @click.pass_context

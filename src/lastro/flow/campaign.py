@@ -14,6 +14,7 @@ from lastro.flow.closing import close, make_page
 from lastro.flow.drive import Drive, Driver, Tell
 from lastro.flow.freeze import Draft, draw_up, freeze, open_session
 from lastro.flow.live import live_of
+from lastro.flow.ownership import own
 from lastro.flow.quick import exit_code_of
 from lastro.flow.session import Session
 from lastro.flow.trust import preflight_of
@@ -44,6 +45,7 @@ class Wish:
     only: str | None = None
     close: bool = True
     revise: str | None = None
+    take_over: bool = False
     quick: LoadedCampaign | None = None
     adapt: Callable[[Campaign], Campaign] | None = None
 
@@ -155,7 +157,10 @@ def _only(wish: Wish, plan: Plan) -> frozenset[str] | None:
 
 def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     wish, session, tell = journey.wish, journey.session, journey.tell
-    _same_provider(session.view(), journey.provider)
+    before = session.view()
+    if before.closed is None:
+        own(session, writer, journey.clock, take_over=wish.take_over)
+    _same_provider(before, journey.provider)
     plan = freeze(journey.draft, session, writer, wish.revise)
     view = session.view()
     if view.closed is not None:

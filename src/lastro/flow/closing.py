@@ -20,6 +20,7 @@ from lastro.closeout.reload.command import Bench
 from lastro.closeout.report import write_report
 from lastro.errors import UsageError
 from lastro.flow.orders import corpus_on_disk
+from lastro.flow.ownership import require_owner
 from lastro.flow.releasing import let_go
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
@@ -137,8 +138,10 @@ def close_session(session: Session, clock: Clock, tell: Tell) -> Closing:
     Raises:
         UsageError: it was never frozen, a run of it is alive, or a living `lastro run` owns it.
         StorageError: its disk is not there.
+        Fenced: another home drives it.
     """
     session.require_disk()
+    require_owner(session)
     with session.owned() as writer:
         if writer is None:
             raise UsageError(

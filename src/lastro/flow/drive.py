@@ -25,6 +25,7 @@ from lastro.flow.leases import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
 from lastro.flow.orders import Place, config_record, make_order
+from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.session import Session
 from lastro.flow.silence import TOLD_AFTER_SECONDS, Pulse, may_be_silent
 from lastro.journal.events import EventType
@@ -92,6 +93,7 @@ class Driver:
         self._retiring: set[str] = set()
         self._told.fired.update(int(facts["index"]) for facts in drive.session.view().faults)
         self._mirrored = 0.0
+        self._others = machines_of_others(drive.session)
         self._pulse = Pulse(drive.session.on_disk)
         self._refusals, self._ask_again_at = 0, 0.0
         self._acts: Mapping[type[policy.Action], Callable[[CampaignView, policy.Action], None]] = {
@@ -133,6 +135,7 @@ class Driver:
         Supervisors are looked at before streams are read: one that has ended has said everything.
         """
         self._d.session.require_disk()
+        require_owner(self._d.session)
         supervised = self._supervised()
         for source, head in self._d.session.ingest().items():
             self._d.writer.append(EventType.STREAM_INGESTED, source=source, events=head.seq, head=head.digest)
@@ -158,6 +161,7 @@ class Driver:
             retiring=frozenset(self._retiring),
             silences=self._silences(view, supervised),
             max_silence=self._d.plan.silence_seconds,
+            others=self._others,
             limits=limits_by_machine(self._d.plan, view),
             fresh=limits_of_new(self._d.plan, view, self._lease(view)),
             max_weather=self._d.plan.max_weather,
@@ -200,7 +204,7 @@ class Driver:
         known = [
             machine.id for machine in view.machines if machine.id is not None and machine.state != "gone"
         ]
-        machines = {machine_id: self._d.provider.describe(machine_id) for machine_id in known}
+        machines = {machine_id: self._describe(machine_id) for machine_id in known}
         for machine in machines.values():
             waited = (self._d.clock.now() - machine.created_at).total_seconds()
             if machine.state is MachineState.BOOTING and waited > BOOT_DEADLINE_SECONDS:
@@ -212,6 +216,15 @@ class Driver:
                     hint=_("`lastro run` tries again"),
                 )
         return machines
+
+    def _describe(self, machine_id: str) -> Machine:
+        """Ask the provider; of another home's machine it may know nothing here, which is not "gone"."""
+        try:
+            return self._d.provider.describe(machine_id)
+        except ProviderError as error:
+            if machine_id not in self._others:
+                raise
+            return unknown_machine(machine_id, error.message, self._d.clock.now())
 
     def _wanted(self) -> tuple[str, ...]:
         order = {"required": 0, "useful": 1, "exploratory": 2}

@@ -35,6 +35,7 @@ class Situation:
     checked: machines that passed preflight.
     retiring: runs that were set aside and have been asked to end.
     silences: seconds since the last sign of life of each living supervisor. max_silence: more is a loss.
+    others: machines that another home has rented, and that cannot always be asked from here.
     limits: what each rented machine may not exceed. fresh: what one that is taken now could not.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     """
@@ -51,6 +52,7 @@ class Situation:
     retiring: frozenset[str] = frozenset()
     silences: Mapping[str, float] = field(default_factory=dict)
     max_silence: float = math.inf
+    others: frozenset[str] = frozenset()
     limits: Mapping[str, Limits] = field(default_factory=dict)
     fresh: Limits = field(default_factory=Limits)
     max_weather: Money | None = None
@@ -183,6 +185,11 @@ def next_action(now: Situation) -> Action:
 
 def _alive(now: Situation) -> list[MachineView]:
     return [machine for machine in now.view.machines if machine.state != "gone"]
+
+
+def _out_of_reach(now: Situation, machine: MachineView) -> bool:
+    """Tell whether only the home that rented a machine can ask about it, and let it go."""
+    return machine.id in now.others and _said(now, machine) is MachineState.UNKNOWN
 
 
 def _trusted(now: Situation) -> list[MachineView]:
@@ -416,7 +423,8 @@ def _release(now: Situation) -> Action | None:
 
 
 def _rest(now: Situation) -> Action:
-    if _alive(now) or now.supervised:
+    ours = [machine for machine in _alive(now) if not _out_of_reach(now, machine)]
+    if ours or now.supervised:
         return Wait(why=_("runs or machines are under way"))
     halted = _halt(now)
     if halted is None and now.retry_in > 0 and _waiting(now):

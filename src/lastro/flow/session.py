@@ -130,9 +130,9 @@ class Session:
     # --- streams --------------------------------------------------------------------------------------
 
     def ingest(self) -> dict[str, Head]:
-        """Bring home's copies of the machines' streams up to date; return the new heads by stream."""
+        """Bring home's copies of what others write up to date; return the new heads by stream."""
         new = {}
-        for source in self._machine_streams():
+        for source in self._streams_of_others():
             copy = self.at_home.stream(source.stem)
             if copy.exists() and copy.stat().st_size == source.stat().st_size:
                 continue
@@ -149,9 +149,10 @@ class Session:
             atomic.make_folder(target.parent)
             atomic.write_bytes(target, data)
 
-    def _machine_streams(self) -> list[Path]:
+    def _streams_of_others(self) -> list[Path]:
+        """Return the streams on the disk that this home does not write: of machines, and of other homes."""
         return [
-            path for path in sorted(self.on_disk.journal.glob("*.jsonl")) if not path.stem.startswith("home-")
+            path for path in sorted(self.on_disk.journal.glob("*.jsonl")) if path.stem != self.stream_name
         ]
 
     def events(self) -> Mapping[str, Sequence[Event]]:

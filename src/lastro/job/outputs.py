@@ -23,7 +23,8 @@ def publish_output(
     Args:
         outputs: the folder of the run's outputs.
         name: relative to it; `/` separates folders. An output of that name is replaced whole.
-        fence: asked when every byte is durable, right before the output gets its name; an error that it returns is raised.
+        fence: asked when every byte is durable, right before the output gets its name; an error that it
+            returns is raised.
         told: called with the name, the bytes and the SHA-256 of what was published.
 
     Raises:

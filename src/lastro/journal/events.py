@@ -19,6 +19,7 @@ class EventType(str, Enum):
 
     # home's stream
     PLAN_FROZEN = "plan.frozen"  # digest, plan
+    HOME_TOOK_OVER = "home.took_over"  # number, from_home, from_host: another home drove it until now
     PLAN_REVISED = "plan.revised"  # digest, plan, why
     RUN_SUPERSEDED = "run.superseded"  # run, by, why
     MACHINE_INTENDED = "machine.intended"  # tag, provider, lease, why
@@ -68,6 +69,7 @@ class EventType(str, Enum):
 DURABLE = frozenset(
     {
         EventType.PLAN_FROZEN,
+        EventType.HOME_TOOK_OVER,
         EventType.PLAN_REVISED,
         EventType.RUN_SUPERSEDED,
         EventType.MACHINE_INTENDED,

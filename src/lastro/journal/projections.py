@@ -45,7 +45,9 @@ _STATUS = {
 
 def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignView:
     """Return the campaign that these streams tell. `now` ends what is still running, for cost only."""
-    home = [event for name in sorted(streams) if name.startswith("home-") for event in streams[name]]
+    homes = sorted(name for name in streams if name.startswith("home-"))
+    homes.sort(key=lambda name: _took_over(streams[name]))
+    home = [event for name in homes for event in streams[name]]
     lost = {
         (event.facts["run"], event.facts["attempt"]): event
         for event in home
@@ -96,6 +98,11 @@ def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignVi
         closed=_last(home, EventType.CAMPAIGN_CLOSED),
         at=now,
     )
+
+
+def _took_over(home: Sequence[Event]) -> int:
+    """Return the number of a home's last taking over: the order in which homes drove the campaign."""
+    return max((e.facts["number"] for e in home if e.type is EventType.HOME_TOOK_OVER), default=0)
 
 
 def _natural(name: str) -> tuple[str, int]:

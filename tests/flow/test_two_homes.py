@@ -1,0 +1,91 @@
+"""Two homes and one campaign on one disk: one drives, the other reads, until it is told to take over."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lastro import strictjson
+from lastro.journal.events import EventType
+from lastro.journal.signals import read_beat
+from lastro.journal.streams import read_stream
+from tests.flow.campaigns import SmallCampaign, wait_for
+
+SUM_TO_40 = 40 * 41 // 2
+
+
+@pytest.fixture
+def other(campaign: SmallCampaign, tmp_path: Path) -> SmallCampaign:
+    """Return the same campaign and disk, seen from another home."""
+    return replace(campaign, home=tmp_path / "other-home")
+
+
+def _steps(campaign: SmallCampaign) -> bool:
+    beats = [read_beat(path) for path in campaign.disk.glob("campaigns/small/runs/*/attempts/1/heartbeat")]
+    return any(beat is not None and beat.step >= 3 for beat in beats)
+
+
+def test_a_second_home_only_reads(campaign: SmallCampaign, other: SmallCampaign) -> None:
+    assert campaign.lastro("run", "--no-close").returncode == 0
+    before = sorted(path for path in campaign.disk.rglob("*"))
+
+    refused = other.lastro("run")
+    closing = other.lastro("close")
+    status = other.json("status")
+
+    assert refused.returncode == closing.returncode == 12
+    assert "owned by another home: home-" in refused.stderr
+    assert "--take-over" in refused.stderr
+    assert [run["status"] for run in status["runs"]] == ["completed", "completed"]
+    assert sorted(path for path in campaign.disk.rglob("*")) == before
+
+
+def test_a_home_that_takes_over_goes_on_with_what_runs_and_the_first_one_leaves(
+    campaign: SmallCampaign, other: SmallCampaign
+) -> None:
+    campaign.edit("pace: 0.02", "pace: 0.1")
+    first = campaign.start("run")
+    wait_for(lambda: _steps(campaign))
+
+    done = other.lastro("run", "--take-over", "--json")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(done.stdout)
+    assert first.wait(timeout=120) == 12
+    assert result["decision"]["verdict"] == "adopt"
+    assert [len(run["attempts"]) for run in result["runs"]] == [1, 1]
+    assert campaign.totals() == {"control": SUM_TO_40, "better": SUM_TO_40}
+    # The second home cannot ask for the machine of the first: it is not called gone, and costs.
+    assert [machine["state"] for machine in result["machines"]] == ["ready", "gone"]
+    number = strictjson.read(campaign.disk / "campaigns/small/owners/2.json")
+    stream = campaign.disk / "campaigns/small/journal" / f"{number['home']}.jsonl"
+    took = [event for event in read_stream(stream).events if event.type is EventType.HOME_TOOK_OVER]
+    assert [event.facts["number"] for event in took] == [2]
+    # The result is everybody's to read.
+    assert campaign.json("status")["decision"] == campaign.json("run")["decision"] == result["decision"]
+
+
+def test_a_home_that_was_killed_is_replaced_by_one_that_takes_over_and_can_take_back(
+    campaign: SmallCampaign, other: SmallCampaign
+) -> None:
+    campaign.edit("pace: 0.02", "pace: 0.1")
+    first = campaign.start("run")
+    wait_for(lambda: _steps(campaign))
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+
+    assert other.lastro("run").returncode == 12
+    assert other.lastro("run", "--take-over", "--only", "better").returncode == 0
+    refused = campaign.lastro("run")
+    assert refused.returncode == 12, refused.stderr
+    result = campaign.json("run", "--take-over")
+
+    assert result["decision"]["verdict"] == "adopt"
+    assert [len(run["attempts"]) for run in result["runs"]] == [1, 1]
+    owners = sorted(path.name for path in (campaign.disk / "campaigns/small/owners").iterdir())
+    assert owners == ["1.json", "2.json", "3.json"]
