@@ -184,3 +184,18 @@ def test_stages_that_wait_for_each_other_are_refused(refused: Refused) -> None:
 )
 def test_a_stage_that_means_nothing_is_refused(refused: Refused, stage: str, says: str) -> None:
     assert says in str(refused(f"{LEAST}stages:\n  one: {stage}\n"))
+
+
+@pytest.mark.parametrize(
+    ("written", "least"),
+    [("", 300.0), ("hang: 10min\n", 600.0), ("hang: off\n", None), ('hang: "off"\n', None)],
+)
+def test_the_patience_with_a_silent_job_is_a_time_or_off(
+    tmp_path: Path, written: str, least: float | None
+) -> None:
+    path = tmp_path / "campaign.yaml"
+    path.write_text("campaign: c\ncommand: train\ncontrol: {}\n" + written)
+
+    hang = load_campaign(path).spec.hang
+
+    assert (None if hang == "off" else hang.total_seconds()) == least

@@ -49,6 +49,7 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
         stop=plan.stop,
         limits=place.limits,
         checkpoint=plan.checkpoint,
+        hang=plan.hang,
         checkpoints=plan.checkpoints,
         resume_arg=plan.resume_arg,
         corpus=plan.corpus,

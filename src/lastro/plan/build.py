@@ -13,7 +13,7 @@ from lastro.plan.calendar import make_calendar
 from lastro.plan.model import DecisionRule, Deliverable, Metric, Plan, PlannedRun
 from lastro.plan.price import choose, price_options
 from lastro.plan.remarks import FAIL, remarks
-from lastro.rules import Corpus
+from lastro.rules import Corpus, HangPolicy
 from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign
 from lastro.spec.offers import Offer
@@ -87,6 +87,7 @@ def make_plan(
         boot_seconds=choice.offer.boot_seconds if choice.offer else 0.0,
         remarks=remarks(campaign, calendar, options, choice),
         idle_seconds=campaign.idle.total_seconds() if campaign.idle else None,
+        hang=HangPolicy(least=None if campaign.hang == "off" else campaign.hang.total_seconds()),
         max_weather=campaign.max_weather,
         silence_seconds=campaign.silence.total_seconds(),
     )

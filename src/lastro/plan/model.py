@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
 from lastro.billing import Lease
-from lastro.rules import CheckpointPolicy, Corpus, StopKind, StopRule
+from lastro.rules import CheckpointPolicy, Corpus, HangPolicy, StopKind, StopRule
 from lastro.spec.run_id import canonical_json
 from lastro.units import Money
 
@@ -173,6 +173,7 @@ class Plan:
     checkpoints: str | None = None
     resume_arg: str | None = None
     idle_seconds: float | None = None
+    hang: HangPolicy = field(default_factory=HangPolicy)
     max_weather: Money | None = None
 
     def run(self, run: str) -> PlannedRun:
@@ -209,6 +210,7 @@ class Plan:
         for name in ("code_excludes", "jurisdictions"):
             fields[name] = tuple(fields[name])
         fields["checkpoint"] = CheckpointPolicy(**fields["checkpoint"])
+        fields["hang"] = HangPolicy(**fields.get("hang", {}))
         for name, read_one in _OPTIONAL.items():
             fields[name] = read_one(fields[name]) if fields.get(name) is not None else None
         return cls(**fields)

@@ -287,6 +287,7 @@ class Campaign(Strict):
     budget: Amount | None = None
     max_weather: Amount | None = None
     idle: Duration | None = None
+    hang: Literal["off"] | Duration = timedelta(minutes=5)
     provider: Annotated[str, BeforeValidator(_provider)] = "here"
     machines: Annotated[int, Field(ge=1, le=1000)] = 1
     silence: Duration = timedelta(minutes=2)
