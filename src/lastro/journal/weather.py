@@ -14,10 +14,11 @@ _WEATHER = (End.LOST.value, End.NOTICE.value)
 
 
 def barren_attempts(run: RunView) -> tuple[AttemptView, ...]:
-    """Return the last attempts in a row that were taken away without a new checkpoint."""
+    """Return the last attempts in a row that were taken away without a new checkpoint or a new item."""
     found: list[AttemptView] = []
-    for life in reversed(run.attempts):
-        if life.checkpoints or life.end not in _WEATHER:
+    before = [0, *(life.items_done or 0 for life in run.attempts)]
+    for life, items in reversed(list(zip(run.attempts, before, strict=False))):
+        if life.checkpoints or (life.items_done or 0) > items or life.end not in _WEATHER:
             break
         found.append(life)
     return tuple(reversed(found))

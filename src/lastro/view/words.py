@@ -32,6 +32,7 @@ def attempt_end(code: str | None) -> str:
         "crashed": _("crashed"),
         "killed": _("killed"),
         "fenced": _("fenced"),
+        "limit": _("limit reached"),
         "disk_full": _("the disk was full"),
         "disk_gone": _("the disk went away"),
     }.get(code, str(code))
