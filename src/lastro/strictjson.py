@@ -53,7 +53,10 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 def loads(text: str | bytes) -> Any:
     """Read strict JSON, bytes as UTF-8. Raises ValueError, also for bare NaN and Infinity."""
-    return _DECODER.decode(text if isinstance(text, str) else text.decode())
+    try:
+        return _DECODER.decode(text if isinstance(text, str) else text.decode())
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
 
 
 def read(path: Path) -> Any:

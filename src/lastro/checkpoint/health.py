@@ -49,10 +49,11 @@ class Health:
 
         Raises KeyError or TypeError for what `as_json` does not write.
         """
-        if "healthy" not in value:
+        bad = "first_not_finite" in value or value.get("healthy") is False
+        if not bad and "healthy" not in value:
             return None
         return cls(
-            first_bad=None if value["healthy"] else str(value["first_not_finite"]),
+            first_bad=str(value["first_not_finite"]) if bad else None,
             from_start=tuple(str(name) for name in value.get("not_finite_from_start", ())),
         )
 

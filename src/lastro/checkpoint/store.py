@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -198,15 +199,18 @@ def committed(folder: Path) -> Manifest | str:
         manifest = Manifest.from_json(strictjson.read(folder / MANIFEST))
     except FileNotFoundError:
         return _("it has no manifest")
-    except (OSError, LastroError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (OSError, LastroError, KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         return _("its manifest cannot be read: {error}").format(error=error)
     if manifest.facts.name != folder.name:
         return _("its manifest belongs to {name}").format(name=manifest.facts.name)
     for name, entry in manifest.files.items():
         try:
-            size = (folder / name).stat().st_size
+            found = (folder / name).stat()
         except OSError:
             return _("{file} is missing").format(file=name)
+        if not stat.S_ISREG(found.st_mode):
+            return _("{file} is no file").format(file=name)
+        size = found.st_size
         if size != entry.bytes:
             return _("{file} has {size} bytes, the manifest says {expected}").format(
                 file=name, size=size, expected=entry.bytes
@@ -221,7 +225,11 @@ def verify(folder: Path) -> tuple[str, ...]:
         return (manifest,)
     problems = []
     for name, entry in manifest.files.items():
-        found = file_digest(folder / name, manifest.algorithm)
+        try:
+            found = file_digest(folder / name, manifest.algorithm)
+        except OSError as error:
+            problems.append(_("{file} cannot be read: {error}").format(file=name, error=error.strerror))
+            continue
         if found is None:
             problems.append(
                 _("{algorithm} cannot be computed here: install xxhash").format(algorithm=manifest.algorithm)

@@ -6,7 +6,7 @@ chain is kept instead of its bytes. The reports are written last and are made fr
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -42,6 +42,51 @@ def write_close_manifest(folder: CampaignFolder) -> str:
     atomic.make_folder(folder.close)
     atomic.write_text(folder.close_manifest, strictjson.pretty(content))
     return root
+
+
+@dataclass(frozen=True)
+class ClosedHead:
+    """Where a stream stood when its campaign was closed."""
+
+    name: str
+    seq: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class ClosedStreams:
+    """What a closing manifest says of the journal. `root_is_right`: the root digest is that of its lists."""
+
+    root: str
+    root_is_right: bool
+    heads: tuple[ClosedHead, ...]
+
+
+def read_closed_streams(folder: CampaignFolder) -> ClosedStreams:
+    """Return what the closing manifest says of the journal; the files that it lists are not read.
+
+    Raises:
+        StorageError: it cannot be read.
+        FileNotFoundError: there is none; the campaign was not closed.
+    """
+    content = strictjson.read(folder.close_manifest)
+    manifest = Manifest.read(folder.close_manifest)
+    try:
+        streams = content["streams"]
+        return ClosedStreams(
+            root=str(content["root_digest"]),
+            root_is_right=_root_digest(manifest, streams) == content["root_digest"],
+            heads=tuple(
+                ClosedHead(str(each["name"]), int(each["seq"]), str(each["head"])) for each in streams
+            ),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(
+            _("{path} is not the closing manifest that lastro writes: {error}").format(
+                path=folder.close_manifest, error=error
+            ),
+            hint=_("it was changed by something else; restore it from a copy"),
+        ) from error
 
 
 def check_close_manifest(folder: CampaignFolder) -> list[str]:

@@ -23,6 +23,7 @@ from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
 from lastro.flow.releasing import let_go
 from lastro.flow.session import Session
+from lastro.flow.verifying import require_whole
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, DeliverableView, RunView
@@ -55,7 +56,12 @@ def close(
         plan: the frozen one.
         tell: for progress.
         stopped: why the campaign was ended before its runs were; None when it was not.
+
+    Raises:
+        JournalDamaged: a stream is damaged, cut or missing: no sum over it could be believed.
     """
+    session.mirror()
+    require_whole(session)
     view = session.view()
     promise = promise_of(plan.as_json())
     judgements = _judge(session, writer, plan, promise, view, tell)

@@ -392,6 +392,8 @@ class Driver:
             # Done with; one that nobody has heeded yet is for whoever takes the run up now.
             self._folder.run(run.id).stop_request.unlink(missing_ok=True)
         self._write_order(run, machine, self._limits(view, machine, view.run(run.id)))
+        # An attempt's stream begins with the head of home's: the copy beside it holds that event.
+        self._mirror_if_there_is_room()
         self._d.writer.append(EventType.RUN_DISPATCHED, run=run.id, machine=machine.id, why=action.why)
         folder = self._folder.run(run.id)
         self._count_start(run.id)

@@ -1,57 +1,160 @@
-"""Checks the journal of a campaign: each stream's chain, the copies against each other, the anchors."""
+"""Checks the journal of a campaign: each stream's chain, and everything that was recorded of it elsewhere.
+
+A chain shows what was changed or removed inside; that its end was cut off, or that a whole stream is
+missing, only another record shows. Streams hold each other's heads: home's those of the machines' that it
+has copied, a machine's the one of home's that it began with. The closing manifest holds all of them, and
+home's stream the root digest of that manifest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lastro.closeout.last_manifest import ClosedStreams, read_closed_streams
+from lastro.errors import JournalDamaged, StorageError
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
-from lastro.journal.streams import Reading, read_journal
+from lastro.journal.streams import Event, Reading, read_journal
 from lastro.locale import _
+from lastro.paths import CampaignFolder
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One stream file. `why` None: it is believable."""
+    """One stream file, or the closing manifest. `why` None: it is believable."""
 
     path: str
     events: int
     why: str | None
 
 
+@dataclass(frozen=True)
+class Anchor:
+    """What was recorded of a stream elsewhere: the digest of its event `seq`; of some event, where it is None."""
+
+    stream: str
+    seq: int | None
+    digest: str
+    where: str
+
+
 def verify_folder(folder: Path) -> list[Checked]:
-    """Check every stream of a journal folder, and what home's stream has recorded of the others."""
-    readings = read_journal(folder)
-    return [
-        Checked(str(folder / f"{name}.jsonl"), reading.head.seq, _why(name, reading, readings))
-        for name, reading in readings.items()
-    ]
+    """Check a journal folder by itself, and by the closing manifest beside it if there is one."""
+    return _verify(folder, read_journal(folder), ())
 
 
 def verify_session(session: Session) -> list[Checked]:
-    """Check home's copies and those on the disk."""
-    return [*verify_folder(session.at_home.journal), *verify_folder(session.on_disk.journal)]
+    """Check home's copies and those on the disk, each by what is recorded in both."""
+    folders = (session.at_home.journal, session.on_disk.journal)
+    readings = [read_journal(folder) for folder in folders]
+    # A copy may lag behind what it is copied from; home's is the original of its own stream.
+    own = readings[0].get(session.stream_name)
+    known = tuple(_anchors(own.events if own is not None else ()))
+    return [
+        checked
+        for folder, found in zip(folders, readings, strict=True)
+        if folder.is_dir()
+        for checked in _verify(folder, found, known)
+    ]
 
 
-def _why(name: str, reading: Reading, readings: Mapping[str, Reading]) -> str | None:
-    if reading.damage is not None:
-        return _("damaged at line {line}: {why}").format(line=reading.damage.line, why=reading.damage.why)
-    anchors = (
-        event
-        for other in readings.values()
-        for event in other.events
-        if event.type is EventType.STREAM_INGESTED and event.facts["source"] == name
-    )
-    for event in anchors:
-        if not _holds(reading, event.facts["events"], event.facts["head"]):
-            return _("it is not what {stream} recorded of it (event {seq})").format(
-                stream=event.stream, seq=event.facts["events"]
-            )
+def require_whole(session: Session) -> None:
+    """See that every stream of a campaign can be believed to its end. Raises JournalDamaged."""
+    damaged = [checked for checked in verify_session(session) if checked.why is not None]
+    if damaged:
+        raise JournalDamaged(
+            _("the journal cannot be believed: {places}").format(
+                places="; ".join(f"{checked.path}: {checked.why}" for checked in damaged)
+            ),
+            hint=_("`lastro journal verify` shows all of it; put the whole copy in place of the damaged one"),
+        )
+
+
+def _verify(folder: Path, readings: Mapping[str, Reading], known: Iterable[Anchor]) -> list[Checked]:
+    anchors = [*known, *(anchor for reading in readings.values() for anchor in _anchors(reading.events))]
+    closed, problem = _closed(folder)
+    if closed is not None:
+        anchors += [
+            Anchor(head.name, head.seq, head.digest, _("the closing manifest")) for head in closed.heads
+        ]
+    names = dict.fromkeys([*readings, *sorted(anchor.stream for anchor in anchors)])
+    checked = [_check(folder, name, readings.get(name), anchors) for name in names]
+    if problem is None and closed is not None:
+        problem = _other_root(closed, readings)
+    if problem is not None:
+        path = CampaignFolder(folder.parent).close_manifest
+        checked.append(Checked(str(path), 0, problem))
+    return checked
+
+
+def _closed(folder: Path) -> tuple[ClosedStreams | None, str | None]:
+    try:
+        return read_closed_streams(CampaignFolder(folder.parent)), None
+    except FileNotFoundError:
+        return None, None
+    except StorageError as error:
+        return None, error.message
+
+
+def _other_root(closed: ClosedStreams, readings: Mapping[str, Reading]) -> str | None:
+    """Say whether the manifest is the one that home has closed the campaign with."""
+    if not closed.root_is_right:
+        return _("its root digest is not that of what it lists: it was changed")
+    roots = [
+        str(event.facts["root_digest"])
+        for reading in readings.values()
+        for event in reading.events
+        if event.type is EventType.CAMPAIGN_CLOSED
+    ]
+    if roots and roots[-1] != closed.root:
+        return _("its root digest is {found}, home's stream was closed with {recorded}").format(
+            found=closed.root[:12], recorded=roots[-1][:12]
+        )
     return None
 
 
-def _holds(reading: Reading, seq: int, head: str) -> bool:
-    """Tell whether a stream still holds the event that was its head once."""
-    return reading.digests[seq - 1] == head if seq <= len(reading.digests) else False
+def _anchors(events: Iterable[Event]) -> Iterator[Anchor]:
+    for event in events:
+        if event.type is EventType.STREAM_INGESTED:
+            facts = event.facts
+            yield Anchor(facts["source"], facts["events"], facts["head"], event.stream)
+        elif event.type is EventType.STREAM_OPENED and event.facts.get("home_head"):
+            yield Anchor(event.facts["home_stream"], None, event.facts["home_head"], event.stream)
+
+
+def _check(folder: Path, name: str, reading: Reading | None, anchors: Iterable[Anchor]) -> Checked:
+    path = str(folder / f"{name}.jsonl")
+    of_it = [anchor for anchor in anchors if anchor.stream == name]
+    if reading is None:
+        why = _("it is not there, but {where} holds something of it").format(where=of_it[0].where)
+        return Checked(path, 0, why)
+    if reading.damage is not None:
+        why = _("damaged at line {line}: {why}").format(line=reading.damage.line, why=reading.damage.why)
+        return Checked(path, reading.head.seq, why)
+    for anchor in of_it:
+        why_not = _contradiction(reading, anchor)
+        if why_not is not None:
+            return Checked(path, reading.head.seq, why_not)
+    return Checked(path, reading.head.seq, None)
+
+
+def _contradiction(reading: Reading, anchor: Anchor) -> str | None:
+    """Say in what a stream contradicts what was recorded of it; None when it does not."""
+    digests = reading.digests
+    if anchor.seq is None:
+        if anchor.digest in digests:
+            return None
+        return _(
+            "it lacks the event that {where} began after: its end was cut off, or it is another one"
+        ).format(where=anchor.where)
+    if anchor.seq > len(digests):
+        return _("it has {have} events, but {where} has seen {seq}: its end was cut off").format(
+            have=len(digests), where=anchor.where, seq=anchor.seq
+        )
+    if digests[anchor.seq - 1] != anchor.digest:
+        return _("it is not what {stream} recorded of it (event {seq})").format(
+            stream=anchor.where, seq=anchor.seq
+        )
+    return None

@@ -10,6 +10,7 @@ from typing import Any
 from lastro.journal.views import AttemptView, CheckpointView, CostLine, DeliverableView, InterruptionView
 from lastro.units import Money
 from lastro.view.parts import Evidence, MachineRow, NowRow, Page, RunRow
+from lastro.view.telemetry import Use
 
 
 def page_json(page: Page) -> dict[str, Any]:
@@ -29,6 +30,7 @@ def page_json(page: Page) -> dict[str, Any]:
         "plan": _plan(page),
         "report": page.provenance.report,
         "folder": page.provenance.folder,
+        "root_digest": page.provenance.root_digest,
         "closed_at": page.closed_at,
         "at": page.provenance.at,
         "lastro": page.provenance.lastro,
@@ -94,6 +96,31 @@ def _run(row: RunRow) -> dict[str, Any]:
         "metric_source": row.metric_source,
         "damaged_lines": row.damaged_lines,
         "attempts": [_attempt(life) for life in row.attempts],
+        "telemetry": _use(row.use) if row.use else None,
+    }
+
+
+def _use(use: Use) -> dict[str, Any]:
+    def spread(name: str) -> dict[str, float] | None:
+        found = use.spreads.get(name)
+        return {"mean": found.mean, "peak": found.peak} if found else None
+
+    return {
+        "seconds": use.seconds,
+        "samples": use.samples,
+        "cores": spread("cpu"),
+        "memory": spread("rss"),
+        "memory_share": use.memory_share,
+        "read": use.read,
+        "written": use.written,
+        "free": use.free,
+        "gpu_level": use.gpu_level,
+        "gpus": list(use.devices),
+        "gpu_use": spread("gpu_use"),
+        "gpu_memory": spread("gpu_memory"),
+        "gpu_power": spread("gpu_power"),
+        "temperature": use.temperature,
+        "held_back": dict(use.held_back),
     }
 
 
@@ -228,6 +255,7 @@ def _now(row: NowRow) -> dict[str, Any]:
         "committed_step": row.committed_step,
         "steps_at_risk": row.at_risk,
         "silent_seconds": row.silent_seconds,
+        "telemetry": dict(row.sample) if row.sample else None,
         "pid": row.pid,
         "items_done": row.items_done,
         "items_total": row.items_total,

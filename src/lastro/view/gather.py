@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from lastro import strictjson
+from lastro.errors import StorageError
 from lastro.journal.streams import read_journal
 from lastro.journal.views import CampaignView
 from lastro.paths import CampaignFolder
 from lastro.view.model import Live, Page, PerAccepted, page_of
 from lastro.view.series import read_run
+from lastro.view.telemetry import Use, read_use
 
 
 def page_from(
@@ -34,7 +37,22 @@ def page_from(
         {run.id: read_run(folder.run(run.id)) for run in campaign.runs} if curves else {},
         per_accepted=per_accepted,
         live=live,
+        uses=_uses(folder, campaign) if curves else None,
         heads=heads,
         folder=str(folder.root),
         report=str(folder.report_html) if folder.report_html.exists() else None,
+        root_digest=_root_digest(folder),
     )
+
+
+def _root_digest(folder: CampaignFolder) -> str | None:
+    try:
+        found = strictjson.read(folder.close_manifest).get("root_digest")
+    except (OSError, StorageError, AttributeError):
+        return None
+    return None if found is None else str(found)
+
+
+def _uses(folder: CampaignFolder, campaign: CampaignView) -> dict[str, Use]:
+    found = {run.id: read_use(folder.run(run.id)) for run in campaign.runs}
+    return {run: use for run, use in found.items() if use is not None}

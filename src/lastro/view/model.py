@@ -33,6 +33,8 @@ from lastro.view.parts import (
 )
 from lastro.view.planned import plan_part, reload_commands
 from lastro.view.series import Measured, Series
+from lastro.view.telemetry import CURVES, Use
+from lastro.view.telemetry_text import curve_title
 from lastro.view.verdict import Value, control_of, decision_of, evidence_of, headline_of, metric_of
 
 __all__ = ["Live", "Page", "PerAccepted", "page_of", "with_report"]
@@ -46,9 +48,11 @@ def page_of(
     *,
     per_accepted: PerAccepted | None = None,
     live: Mapping[str, Live] | None = None,
+    uses: Mapping[str, Use] | None = None,
     heads: Mapping[str, Head] | None = None,
     folder: str | None = None,
     report: str | None = None,
+    root_digest: str | None = None,
 ) -> Page:
     """Return the page of a campaign.
 
@@ -57,9 +61,11 @@ def page_of(
         measured: what each run measured, by run id (see `series.read_run`).
         per_accepted: what the closing's account says an accepted unit cost.
         live: what is seen of living attempts, by run id.
+        uses: what each run has used of its machines, by run id (see `telemetry.read_use`).
         heads: the ends of the journal's streams, by name.
         folder: the campaign's folder on the disk, for the commands that the report prints.
         report: path of the report.
+        root_digest: of everything that the campaign has left, once it is closed.
     """
     curves = {run: _as_measured(found) for run, found in (measured or {}).items()}
     rule = decision_of(campaign.plan)
@@ -67,6 +73,7 @@ def page_of(
     index = {run.id: position for position, run in enumerate(campaign.runs)}
     seen = live or {}
     runs = _run_rows(campaign, values, index, curves, seen)
+    runs = tuple(replace(row, use=(uses or {}).get(row.id)) for row in runs)
     return Page(
         language=_language(),
         campaign=campaign.name,
@@ -77,6 +84,7 @@ def page_of(
         cost=cost_part(campaign, per_accepted),
         runs=runs,
         charts=_charts(runs, curves, rule.get("metric")),
+        use_charts=_use_charts(runs),
         calendar=calendar_of(campaign, runs),
         interruptions=campaign.interruptions,
         faults=campaign.faults,
@@ -92,6 +100,7 @@ def page_of(
             ),
             folder=folder,
             report=report,
+            root_digest=root_digest,
         ),
         closed_at=campaign.closed["at"] if campaign.closed else None,
         reload_commands=reload_commands(campaign.plan),
@@ -198,6 +207,20 @@ def _charts(runs: Sequence[RunRow], curves: Mapping[str, Measured], metric: str 
     return tuple(charts)
 
 
+def _use_charts(runs: Sequence[RunRow]) -> tuple[Chart, ...]:
+    """Return a chart for each thing that any run is known to have used, over its running time."""
+    charts = []
+    for name in CURVES:
+        lines = tuple(
+            Curve(run=row.id, name=row.name, index=row.index, series=row.use.curves[name], breaks=())
+            for row in runs
+            if row.use is not None and name in row.use.curves
+        )
+        if lines:
+            charts.append(Chart(metric=curve_title(name), curves=lines, over_time=True))
+    return tuple(charts)
+
+
 def _now(campaign: CampaignView, live: Mapping[str, Live]) -> tuple[NowRow, ...]:
     rows = []
     for run in campaign.runs:
@@ -223,6 +246,7 @@ def _now(campaign: CampaignView, live: Mapping[str, Live]) -> tuple[NowRow, ...]
                 pid=life.process["pid"] if life.process else None,
                 items_done=items,
                 items_total=life.items_total,
+                sample=seen.sample,
             )
         )
     return tuple(rows)

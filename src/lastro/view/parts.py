@@ -22,6 +22,7 @@ from lastro.locale import _
 from lastro.units import Money
 from lastro.view import show
 from lastro.view.series import Series
+from lastro.view.telemetry import Use
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +150,7 @@ class RunRow:
     last_at: str | None
     damaged_lines: int = 0
     superseded_by: str | None = None
+    use: Use | None = None
 
     @property
     def short(self) -> str:
@@ -173,10 +175,11 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """One metric, the runs overlaid."""
+    """One metric, the runs overlaid. `over_time`: its points lie at seconds of running time, not at steps."""
 
     metric: str
     curves: tuple[Curve, ...]
+    over_time: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,11 +276,13 @@ class Live:
         step: the one completed last, by its heartbeat.
         silent_seconds: since its last sign of life.
         items_done: published items, over all attempts; None for an attempt that makes none.
+        sample: the last of its telemetry.
     """
 
     step: int | None = None
     silent_seconds: float | None = None
     items_done: int | None = None
+    sample: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,6 +305,7 @@ class NowRow:
     pid: int | None = None
     items_done: int | None = None
     items_total: int | None = None
+    sample: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,13 +319,17 @@ class StreamHead:
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Where the page comes from. `folder`: the campaign's, in which its paths are relative."""
+    """Where the page comes from. `folder`: the campaign's, in which its paths are relative.
+
+    `root_digest`: stands for everything that a closed campaign has left, see `close/manifest.json`.
+    """
 
     lastro: str
     at: str
     heads: tuple[StreamHead, ...] = ()
     folder: str | None = None
     report: str | None = None
+    root_digest: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,6 +345,7 @@ class Page:
     cost: CostPart
     runs: tuple[RunRow, ...]
     charts: tuple[Chart, ...]
+    use_charts: tuple[Chart, ...]
     calendar: Calendar
     interruptions: tuple[InterruptionView, ...]
     faults: tuple[Mapping[str, Any], ...]
