@@ -185,6 +185,7 @@ def test_other_words_are_another_campaign_and_changed_code_another_run(folder: S
         (("run", "--checkpoints", "x", "--resume-arg", "{last}", "--", "true"), "only {latest}"),
         (("run", "--checkpoints", "../x", "--", "true"), "inside its folder"),
         (("run", "--only", "x", "--", "true"), "nothing to choose"),
+        (("run", "--smoke", "--", "true"), "for a campaign file"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

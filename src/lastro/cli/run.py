@@ -95,6 +95,11 @@ def run(ctx: click.Context, /, as_json: bool, smoke: bool, **wish: Any) -> None:
 
 
 def _smoke(ctx: click.Context, as_json: bool, wish: dict[str, Any]) -> None:
+    if _COMMAND in ctx.meta:
+        raise UsageError(
+            _("--smoke is for a campaign file, and there is a command after `--`"),
+            hint=_("a command has nothing that could be made small; run it with small arguments of its own"),
+        )
     campaign_file, close = wish.pop("campaign_file"), wish.pop("close")
     given = [name for name, value in wish.items() if value] + ([] if close else ["no-close"])
     if given:
