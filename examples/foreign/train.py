@@ -1,4 +1,4 @@
-"""An ordinary script: Hugging Face's Trainer, a tiny GPT-2 with random weights, made-up data. No lastro in it."""
+"""An ordinary script: Hugging Face's Trainer, a tiny GPT-2, made-up data. There is no lastro in it."""
 
 import argparse
 
@@ -12,6 +12,7 @@ given = parser.parse_args()
 
 set_seed(0)
 counting = (torch.randint(64, (2048, 1)) + torch.arange(32)) % 64
+examples = [{"input_ids": row, "labels": row} for row in counting]
 model = GPT2LMHeadModel(GPT2Config(vocab_size=64, n_positions=32, n_embd=64, n_layer=2, n_head=2))
 arguments = TrainingArguments(
     output_dir="out",
@@ -23,6 +24,6 @@ arguments = TrainingArguments(
     disable_tqdm=True,
     report_to="none",
 )
-trainer = Trainer(model=model, args=arguments, train_dataset=[{"input_ids": r, "labels": r} for r in counting])
+trainer = Trainer(model=model, args=arguments, train_dataset=examples)
 trainer.train(resume_from_checkpoint=given.resume_from_checkpoint)
 trainer.save_model("out/final")
