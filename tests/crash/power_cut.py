@@ -16,7 +16,7 @@ from pathlib import Path
 
 CALLS = (
     "openat,creat,write,pwrite64,ftruncate,truncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat,"
-    "mkdir,mkdirat,rmdir,fsync,fdatasync,close"
+    "mkdir,mkdirat,rmdir,fsync,fdatasync,syncfs,close"
 )
 TRACER = ("strace", "-qq", "-xx", "-y", "-s", "1000000", "-e", f"trace={CALLS}")
 
@@ -86,6 +86,12 @@ class Node:
         self.data, self.writes = self.content(self.writes), []
         self.certain, self.changes = dict(self.entries), []
 
+    def sync_all(self) -> None:
+        """Make everything certain: `syncfs`."""
+        self.sync()
+        for node in self.entries.values():
+            node.sync_all()
+
     def change(self, old: str, new: str, node: Node | None) -> None:
         """Take a name away (`old`) and give one (`new`), as one change; either may be empty."""
         self.entries.pop(old, None)
@@ -115,7 +121,9 @@ class Disk:
     def apply(self, call: Call) -> None:
         """Let one call happen."""
         place = self._find(call.paths[0]) if call.paths else None
-        if call.name in ("write", "pwrite64", "ftruncate", "fsync", "fdatasync", "close"):
+        if call.name == "syncfs":
+            self.root.sync_all()
+        elif call.name in ("write", "pwrite64", "ftruncate", "fsync", "fdatasync", "close"):
             self._apply_open(call)
         elif call.name in ("openat", "creat"):
             self._apply_openat(call, place)

@@ -143,6 +143,43 @@ MECHANISMS = (
         "tests/providers/test_local.py::test_a_machine_ends_when_its_supervisor_lets_it_go",
     ),
     Mechanism(
+        "an item is skipped while its file has its size",
+        "job/items.py",
+        "if size == line.bytes:",
+        "if True:",
+        "tests/job/test_items.py::test_a_published_item_that_changed_its_size_is_made_again_and_told",
+    ),
+    Mechanism(
+        "a published item is listed",
+        "job/items.py",
+        "self._index.append(lines)",
+        "pass",
+        "tests/job/test_items.py::"
+        "test_killed_three_times_no_published_item_is_made_again_and_at_most_a_batch_is_repeated",
+    ),
+    Mechanism(
+        "a replaced attempt publishes no item",
+        "job/items.py",
+        "            self._fence()\n            left",
+        "            left",
+        "tests/job/test_items.py::test_a_replaced_attempt_publishes_no_item_and_cuts_nothing",
+    ),
+    Mechanism(
+        "published items are progress",
+        "rules/restart.py",
+        " or _grew(self.items_before, self.items_after)",
+        "",
+        "tests/run/test_published.py::test_a_job_that_crashes_goes_on_while_its_items_grow_and_no_longer",
+    ),
+    Mechanism(
+        "the bytes of many items are synced before they get their names",
+        "atomic.py",
+        "if syncfs(descriptor) != 0:",
+        "if descriptor < 0:",
+        "tests/crash/test_power_cut_items.py::"
+        "test_after_a_power_cut_at_any_call_every_item_that_is_listed_is_whole",
+    ),
+    Mechanism(
         "bytes that move are no idleness",
         "run/idleness.py",
         "or moved > _BYTES_A_SECOND * elapsed",
