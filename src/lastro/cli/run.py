@@ -14,13 +14,12 @@ from lastro.cli.render import console, narrator, print_json
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
 from lastro.flow.campaign import Outcome, Wish, run_campaign
-from lastro.flow.smoke import run_smoke
 from lastro.flow.quick import quick_campaign
+from lastro.flow.smoke import run_smoke
 from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
 from lastro.view.terminal import status, summary
-
 
 #: Where the words after `--` are kept until the command is called.
 _COMMAND = "lastro.run.command"
@@ -101,10 +100,11 @@ def _smoke(ctx: click.Context, as_json: bool, wish: dict[str, Any]) -> None:
             hint=_("a command has nothing that could be made small; run it with small arguments of its own"),
         )
     campaign_file, close = wish.pop("campaign_file"), wish.pop("close")
-    given = [name for name, value in wish.items() if value] + ([] if close else ["no-close"])
+    given = [f"--{name.replace('_', '-')}" for name, value in wish.items() if value]
+    given += ([] if close else ["--no-close"]) + (["--"] if _COMMAND in ctx.meta else [])
     if given:
         raise UsageError(
-            _("--smoke does not go with --{name}").format(name=given[0]),
+            _("--smoke does not go with {name}").format(name=given[0]),
             hint=_("it is always the whole campaign, on the local provider, on a disk of its own"),
         )
     tell = narrator(stderr=as_json)
