@@ -10,6 +10,7 @@ from lastro.journal.signals import read_beat
 from lastro.journal.views import AttemptView, CampaignView
 from lastro.paths import RunFolder
 from lastro.view.model import Live
+from lastro.view.telemetry import last_sample
 
 
 def live_of(session: Session, view: CampaignView, mono: float) -> Mapping[str, Live]:
@@ -25,6 +26,7 @@ def live_of(session: Session, view: CampaignView, mono: float) -> Mapping[str, L
                 step=beat.step if beat else None,
                 silent_seconds=mono - max(signs) if signs else None,
                 items_done=items_by_now(folder, run.attempts[-1]),
+                sample=last_sample(folder, run.attempts[-1].number),
             )
     return seen
 

@@ -9,7 +9,7 @@ from lastro.errors import StorageError
 from lastro.journal.streams import read_journal
 from lastro.journal.views import CampaignView
 from lastro.paths import CampaignFolder
-from lastro.view.model import Live, Page, PerAccepted, page_of
+from lastro.view.model import Live, Page, PerAccepted, page_of, with_uses
 from lastro.view.series import read_run
 from lastro.view.telemetry import Use, read_use
 
@@ -32,17 +32,17 @@ def page_from(
         curves: read all measurements; False where only the state is wanted.
     """
     heads = {name: reading.head for name, reading in read_journal(folder.journal).items()}
-    return page_of(
+    page = page_of(
         campaign,
         {run.id: read_run(folder.run(run.id)) for run in campaign.runs} if curves else {},
         per_accepted=per_accepted,
         live=live,
-        uses=_uses(folder, campaign) if curves else None,
         heads=heads,
         folder=str(folder.root),
         report=str(folder.report_html) if folder.report_html.exists() else None,
         root_digest=_root_digest(folder),
     )
+    return with_uses(page, _uses(folder, campaign)) if curves else page
 
 
 def _root_digest(folder: CampaignFolder) -> str | None:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from lastro.locale import _, ngettext
 from lastro.units import show_bytes
-from lastro.view import gantt, show, svg, words
+from lastro.view import gantt, show, svg, telemetry_text, words
 from lastro.view.parts import Evidence, EvidenceRow, MachineRow, Page
 
 
@@ -32,6 +32,7 @@ def _environment() -> Environment:
         ngettext=ngettext,
         show=show,
         words=words,
+        telemetry=telemetry_text,
         show_bytes=show_bytes,
         quoted=shlex.quote,
         run_class=svg.run_class,
@@ -48,9 +49,10 @@ def render(page: Page) -> str:
         .joinpath("report.css")
         .read_text(encoding="utf-8")
     )
-    curves = sum(len(chart.curves) for chart in page.charts)
+    curves = sum(len(chart.curves) for chart in (*page.charts, *page.use_charts))
     # svg and gantt escape every text that they write.
     charts = [Markup(svg.line_chart(chart, svg.buckets_for(curves))) for chart in page.charts]  # noqa: S704
+    uses = [Markup(svg.line_chart(chart, svg.buckets_for(curves))) for chart in page.use_charts]  # noqa: S704
     return (
         _environment()
         .get_template("report.html.j2")
@@ -58,6 +60,7 @@ def render(page: Page) -> str:
             page=page,
             style=Markup(style),  # noqa: S704 - our own file
             charts=charts,
+            use_charts=uses,
             tracks=_tracks(page.evidence),
             gantt=Markup(gantt.gantt(page.calendar)),  # noqa: S704
             common_scale=gantt.has_common_scale(page.calendar),

@@ -37,7 +37,7 @@ from lastro.view.telemetry import CURVES, Use
 from lastro.view.telemetry_text import curve_title
 from lastro.view.verdict import Value, control_of, decision_of, evidence_of, headline_of, metric_of
 
-__all__ = ["Live", "Page", "PerAccepted", "page_of", "with_report"]
+__all__ = ["Live", "Page", "PerAccepted", "page_of", "with_report", "with_uses"]
 
 _NOT_LOST = (End.DONE.value, End.STOP_RULE.value)
 
@@ -48,7 +48,6 @@ def page_of(
     *,
     per_accepted: PerAccepted | None = None,
     live: Mapping[str, Live] | None = None,
-    uses: Mapping[str, Use] | None = None,
     heads: Mapping[str, Head] | None = None,
     folder: str | None = None,
     report: str | None = None,
@@ -61,7 +60,6 @@ def page_of(
         measured: what each run measured, by run id (see `series.read_run`).
         per_accepted: what the closing's account says an accepted unit cost.
         live: what is seen of living attempts, by run id.
-        uses: what each run has used of its machines, by run id (see `telemetry.read_use`).
         heads: the ends of the journal's streams, by name.
         folder: the campaign's folder on the disk, for the commands that the report prints.
         report: path of the report.
@@ -73,7 +71,6 @@ def page_of(
     index = {run.id: position for position, run in enumerate(campaign.runs)}
     seen = live or {}
     runs = _run_rows(campaign, values, index, curves, seen)
-    runs = tuple(replace(row, use=(uses or {}).get(row.id)) for row in runs)
     return Page(
         language=_language(),
         campaign=campaign.name,
@@ -84,7 +81,6 @@ def page_of(
         cost=cost_part(campaign, per_accepted),
         runs=runs,
         charts=_charts(runs, curves, rule.get("metric")),
-        use_charts=_use_charts(runs),
         calendar=calendar_of(campaign, runs),
         interruptions=campaign.interruptions,
         faults=campaign.faults,
@@ -250,6 +246,12 @@ def _now(campaign: CampaignView, live: Mapping[str, Live]) -> tuple[NowRow, ...]
             )
         )
     return tuple(rows)
+
+
+def with_uses(page: Page, uses: Mapping[str, Use]) -> Page:
+    """Return the page with what runs have used of their machines, by run id (see `telemetry.read_use`)."""
+    runs = tuple(replace(row, use=uses.get(row.id)) for row in page.runs)
+    return replace(page, runs=runs, use_charts=_use_charts(runs))
 
 
 def with_report(page: Page, report: str) -> Page:

@@ -345,7 +345,6 @@ class Page:
     cost: CostPart
     runs: tuple[RunRow, ...]
     charts: tuple[Chart, ...]
-    use_charts: tuple[Chart, ...]
     calendar: Calendar
     interruptions: tuple[InterruptionView, ...]
     faults: tuple[Mapping[str, Any], ...]
@@ -356,6 +355,7 @@ class Page:
     provenance: Provenance
     closed_at: str | None = None
     reload_commands: Mapping[str, str] = field(default_factory=dict)
+    use_charts: tuple[Chart, ...] = ()
 
     def run(self, run_id: str) -> RunRow:
         """Return one run. Raises KeyError."""

@@ -48,6 +48,7 @@ class Frame:
     high: float
     log: bool
     right: float
+    over_time: bool = False
 
     def x(self, step: float) -> float:
         span = (self.last - self.first) or 1
@@ -71,7 +72,10 @@ def line_chart(chart: Chart, buckets: int = _MOST) -> str:
     low, high = (min(lows), max(highs)) if finite else (0.0, 1.0)
     log = low > 0 and high / low >= 1000
     marks = ticks.decades(low, high) if log else ticks.linear(low, high, 6)
-    frame = Frame(*_step_range(chart), marks[0], marks[-1], log, _right(chart.curves))
+    first, last = _step_range(chart)
+    if chart.over_time:
+        first = 0
+    frame = Frame(first, last, marks[0], marks[-1], log, _right(chart.curves), chart.over_time)
     parts = [_axes(frame, marks)]
     parts += [_breaks(curve, frame) for curve in chart.curves]
     parts += [_curve(curve, frame, buckets) for curve in chart.curves]
@@ -102,7 +106,13 @@ def _right(curves: Sequence[Curve]) -> float:
 
 def _described(chart: Chart, log: bool) -> str:
     said = [
-        _("{name}: {value} at step {step}").format(
+        _("{name}: {value} after {time}").format(
+            name=curve.name,
+            value=show.number(curve.series.last),
+            time=ticks.time_label(curve.series.last_step, curve.series.last_step),
+        )
+        if chart.over_time
+        else _("{name}: {value} at step {step}").format(
             name=curve.name, value=show.number(curve.series.last), step=curve.series.last_step
         )
         for curve in chart.curves
@@ -119,21 +129,28 @@ def _axes(frame: Frame, marks: Sequence[float]) -> str:
         parts.append(
             f'<text class="tick" x="{_LEFT - 7:g}" y="{y + 3.6:.1f}" text-anchor="end">{text}</text>'
         )
-    for step in ticks.steps(frame.first, frame.last):
+    for step, told in _step_ticks(frame):
         x = frame.x(step)
         parts.append(f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{_BOTTOM:g}" y2="{_BOTTOM + 4:g}"/>')
         parts.append(
-            f'<text class="tick" x="{x:.1f}" y="{_BOTTOM + 17:g}" text-anchor="middle">'
-            f"{ticks.step_label(step)}</text>"
+            f'<text class="tick" x="{x:.1f}" y="{_BOTTOM + 17:g}" text-anchor="middle">{escape(told)}</text>'
         )
     parts.append(
         f'<line class="axis" x1="{_LEFT:g}" x2="{frame.right:.1f}" y1="{_BOTTOM:g}" y2="{_BOTTOM:g}"/>'
     )
-    step_word = escape(_("step") + (" · " + _("log scale") if frame.log else ""))
+    named = _("time") if frame.over_time else _("step")
+    step_word = escape(named + (" · " + _("log scale") if frame.log else ""))
     parts.append(
         f'<text class="tick" x="{_WIDTH - 2:g}" y="{_BOTTOM + 17:g}" text-anchor="end">{step_word}</text>'
     )
     return "".join(parts)
+
+
+def _step_ticks(frame: Frame) -> list[tuple[float, str]]:
+    """Return where the lower axis is marked, and by what: round steps, or times that clocks are read in."""
+    if frame.over_time:
+        return [(at, ticks.time_label(at, frame.last)) for at in ticks.times(frame.last)]
+    return [(step, ticks.step_label(step)) for step in ticks.steps(frame.first, frame.last)]
 
 
 def _path(points: Sequence[tuple[float, float]], *, close: bool = False) -> str:

@@ -17,6 +17,7 @@ from rich.text import Text
 from lastro.locale import _, ngettext
 from lastro.view import show, words
 from lastro.view.parts import NowRow, Page, RunRow
+from lastro.view.telemetry_text import sample_text
 
 _TONE = {
     "adopt": "green",
@@ -288,4 +289,6 @@ def _now(row: NowRow) -> RenderableType:
             _("{time} ago").format(time=show.seconds(silent)) if silent is not None else show.unknown(),
         ),
     ]
+    if row.sample is not None:
+        pairs.append((_("uses"), sample_text(row.sample)))
     return Group(title, Padding(_pairs(pairs), (0, 0, 0, 2), expand=False))
