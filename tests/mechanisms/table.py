@@ -22,6 +22,62 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "half of a program's own save does not count",
+        "run/foreign.py",
+        "if ended.code in _WHOLE:",
+        "if True:",
+        "tests/run/test_foreign.py::test_after_a_kill_only_what_was_closed_and_quiet_before_counts",
+    ),
+    Mechanism(
+        "a save that is open for writing is not complete",
+        "run/foreign.py",
+        "if before is None or before.signature != save.signature or before.busy:",
+        "if before is None or before.signature != save.signature:",
+        "tests/run/test_foreign.py::test_a_save_settles_when_it_was_seen_unchanged_and_closed_for_long_enough",
+    ),
+    Mechanism(
+        "what a process has open for writing is seen",
+        "run/writers.py",
+        "if below and path not in found and _writes(pid, descriptor):",
+        "if False:",
+        "tests/run/test_foreign.py::test_killed_in_the_middle_of_a_save_it_goes_on_from_the_one_before",
+    ),
+    Mechanism(
+        "a damaged copy of a save is passed over",
+        "run/resuming.py",
+        'return "; ".join(store.verify(folder)) or None',
+        "return None",
+        "tests/run/test_foreign.py::test_the_latest_copy_that_verifies_is_chosen_and_a_damaged_one_is_named",
+    ),
+    Mechanism(
+        "a save on which its program crashes gives way",
+        "run/resuming.py",
+        "elif folder.name in failed:",
+        "elif False:",
+        "tests/run/test_foreign.py::test_a_copy_from_which_a_start_failed_gives_way_to_an_earlier_one",
+    ),
+    Mechanism(
+        "a program is not started from nothing after it had saved",
+        "run/resuming.py",
+        "        if stop is None:",
+        "        if True:",
+        "tests/run/test_foreign.py::test_with_nothing_usable_left_it_is_not_started_from_nothing",
+    ),
+    Mechanism(
+        "a supervisor knows what one before it has copied",
+        "run/foreign.py",
+        "self._memory = _read_memory(self._folder)",
+        "self._memory = _Memory()",
+        "tests/run/test_foreign.py::test_a_supervisor_that_takes_over_takes_no_save_twice",
+    ),
+    Mechanism(
+        "a save is put back on a fresh machine",
+        "run/resuming.py",
+        "    foreign.put_back(choice.folder, choice.manifest, original)",
+        "    pass",
+        "tests/run/test_foreign.py::test_on_a_fresh_machine_the_save_is_put_back_where_it_was",
+    ),
+    Mechanism(
         "two starts without progress end a run",
         "rules/restart.py",
         "if barren >= policy.starts_without_progress:",

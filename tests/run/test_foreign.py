@@ -245,7 +245,7 @@ def test_the_latest_copy_that_verifies_is_chosen_and_a_damaged_one_is_named(tmp_
     assert [name for name, _why in choice.passed_over] == ["2-a1"]
 
 
-def test_a_copy_from_which_a_start_failed_gives_way_to_an_earlier_one_if_there_is_one(tmp_path: Path) -> None:
+def test_a_copy_from_which_a_start_failed_gives_way_to_an_earlier_one(tmp_path: Path) -> None:
     folder = _copies(tmp_path, 1, 2)
 
     earlier, only = choose(folder, {"2-a1"}), choose(folder, {"2-a1", "1-a1"})
