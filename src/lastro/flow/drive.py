@@ -93,6 +93,7 @@ class Driver:
         self._retiring: set[str] = set()
         self._told.fired.update(int(facts["index"]) for facts in drive.session.view().faults)
         self._mirrored = 0.0
+        self._booting: dict[str, float] = {}
         self._others = machines_of_others(drive.session)
         self._pulse = Pulse(drive.session.on_disk)
         self._refusals, self._ask_again_at = 0, 0.0
@@ -206,16 +207,22 @@ class Driver:
         ]
         machines = {machine_id: self._describe(machine_id) for machine_id in known}
         for machine in machines.values():
-            waited = (self._d.clock.now() - machine.created_at).total_seconds()
-            if machine.state is MachineState.BOOTING and waited > BOOT_DEADLINE_SECONDS:
-                self._d.provider.delete(machine.id)
-                raise ProviderError(
-                    _("machine {id} had not booted after {time}; it was let go").format(
-                        id=machine.id, time=show_duration(self._d.clock.now() - machine.created_at)
-                    ),
-                    hint=_("`lastro run` tries again"),
-                )
+            if machine.state is MachineState.BOOTING:
+                self._require_boot(machine)
         return machines
+
+    def _require_boot(self, machine: Machine) -> None:
+        """Let a machine go that does not boot. Counted by this process: wall clocks are set and step."""
+        now = self._d.clock.monotonic()
+        waited = now - self._booting.setdefault(machine.id, now)
+        if waited > BOOT_DEADLINE_SECONDS:
+            self._d.provider.delete(machine.id)
+            raise ProviderError(
+                _("machine {id} had not booted after {time}; it was let go").format(
+                    id=machine.id, time=show_duration(timedelta(seconds=waited))
+                ),
+                hint=_("`lastro run` tries again"),
+            )
 
     def _describe(self, machine_id: str) -> Machine:
         """Ask the provider; of another home's machine it may know nothing here, which is not "gone"."""

@@ -32,7 +32,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Anchor:
-    """What was recorded of a stream elsewhere: the digest of its event `seq`; of some event, where it is None."""
+    """What was recorded of a stream elsewhere: the digest of its event `seq`, or of some event (None)."""
 
     stream: str
     seq: int | None

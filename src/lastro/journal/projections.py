@@ -288,7 +288,9 @@ def _interruptions(runs: Sequence[RunView]) -> tuple[InterruptionView, ...]:
             waited = None
             if following is not None and following.first_step_seconds is not None:
                 gap = from_iso(following.started_at) - from_iso(life.ended_at)
-                waited = gap.total_seconds() + following.first_step_seconds
+                # Two clocks, or one that was set back: a gap below zero is no length of time.
+                known = gap.total_seconds() >= 0
+                waited = gap.total_seconds() + following.first_step_seconds if known else None
             found.append(
                 InterruptionView(
                     run=run.id,

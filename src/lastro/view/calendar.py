@@ -95,7 +95,7 @@ def _run_lane(
 
 def _attempt_bar(row: RunRow, life: AttemptView, zero: datetime, now: datetime) -> Bar:
     start = _since(life.started_at, zero)
-    end = _since(life.ended_at, zero) if life.ended_at else (now - zero).total_seconds()
+    end = _since(life.ended_at, zero) if life.ended_at else max(0.0, (now - zero).total_seconds())
     text = _("{run}, attempt {number} on {machine}: {seconds}, {end}").format(
         run=row.name,
         number=life.number,
@@ -151,4 +151,5 @@ def _machine_lane(machine: MachineView, zero: datetime, now: datetime) -> Lane:
 
 
 def _since(at: str, zero: datetime) -> float:
-    return (from_iso(at) - zero).total_seconds()
+    """Return seconds since the beginning; a clock that was set back leads to no place before it."""
+    return max(0.0, (from_iso(at) - zero).total_seconds())

@@ -62,9 +62,12 @@ def _deviation(run: RunView, plan: Mapping[str, Any], campaign: CampaignView) ->
     # The longest slot is the run itself: a pilot is a part of it, and no more work.
     planned = max((float(item["end_hours"]) - float(item["start_hours"]) for item in mine), default=None)
     spent = [
-        (
-            (from_iso(life.ended_at) if life.ended_at else campaign.at) - from_iso(life.started_at)
-        ).total_seconds()
+        max(
+            0.0,
+            (
+                (from_iso(life.ended_at) if life.ended_at else campaign.at) - from_iso(life.started_at)
+            ).total_seconds(),
+        )
         for life in run.attempts
     ]
     return Deviation(
