@@ -252,6 +252,40 @@ class Story:
             for step in range(first + 1, last + 1)
         ]
         path.write_text("\n".join(lines) + "\n")
+        self.sample(name, number, (last - first) * PACE)
+
+    def sample(self, name: str, number: int, seconds: float) -> None:
+        """Write the telemetry of one attempt: a GPU that waits for its data now and then."""
+        chance = random.Random(f"{name} {number}")
+        card = {"name": "NVIDIA GeForce RTX 4090", "uuid": "GPU-1", "memory": 24 << 30, "power_limit": 450.0}
+        lines: list[dict[str, Any]] = [{"t": 0.3, "devices": [card]}, {"t": 0.3, "gpu_level": "nvml"}]
+        wide, end = name == "wide", int(seconds)
+        for t in range(0, end, max(5, end // 400)):
+            use = min(1.0, 0.94 + chance.gauss(0, 0.02)) if chance.random() > 0.04 else 0.35
+            lines.append(
+                {
+                    "t": t + 0.3,
+                    "cpu": max(0.2, chance.gauss(3.1, 0.25)) if t else None,
+                    "processes": 6,
+                    "rss": int((4.1 + 1.3 * wide + 0.2 * t / end) * 1e9),
+                    "memory": int((6.0 + 1.3 * wide) * 1e9),
+                    "limit": 64 << 30,
+                    "read": 1_800_000_000 + 20_000 * t,
+                    "written": 110_000 * t,
+                    "free": 410_000_000_000 - 110_000 * t,
+                    "gpus": [
+                        {
+                            "use": use,
+                            "memory": int((9.8 + 6.4 * wide) * 1e9),
+                            "power": 120 + 290 * use + chance.gauss(0, 6),
+                            "temperature": 58 + int(16 * min(1.0, t / 900)),
+                            "held_back": ["power_cap"] if wide and use > 0.95 else [],
+                        }
+                    ],
+                }
+            )
+        path = self.folder.run(run_id(name)).attempt(number).telemetry
+        path.write_text("".join(strictjson.dumps(line) + "\n" for line in lines))
 
     def values(self, name: str, step: int) -> dict[str, float]:
         share = step / STEPS

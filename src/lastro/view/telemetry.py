@@ -22,6 +22,7 @@ from lastro.view.series import Points, Series, compose
 #: two are sums.
 CURVES = ("cpu", "rss", "gpu_use", "gpu_memory", "gpu_power")
 _TAIL_BYTES = 1 << 14
+_LONGEST_SECONDS = 1e10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,8 @@ def parse_samples(data: bytes) -> list[dict[str, Any]]:
     for line in data.splitlines():
         with contextlib.suppress(ValueError, TypeError, RecursionError):
             value = strictjson.loads(line)
-            if isinstance(value, dict) and isinstance(value.get("t"), (int, float)):
+            t = _number(value.get("t")) if isinstance(value, dict) else None
+            if t is not None and 0 <= t < _LONGEST_SECONDS:
                 found.append(value)
     return found
 

@@ -49,7 +49,7 @@ def held_back(code: str) -> str:
 
 def held_back_text(use: Use) -> str:
     """Return the reasons for lower clocks with their parts of the time; a dash where there are none."""
-    return ", ".join(f"{held_back(code)} {share:.0%}" for code, share in use.held_back.items()) or "–"
+    return ", ".join(f"{held_back(code)} {100 * share:.0f} %" for code, share in use.held_back.items()) or "–"
 
 
 def sample_text(sample: Mapping[str, Any]) -> str:
@@ -61,7 +61,7 @@ def sample_text(sample: Mapping[str, Any]) -> str:
     if "rss" in found:
         parts.append(_("{size} of memory").format(size=show_bytes(int(found["rss"]))))
     if "gpu_use" in found:
-        parts.append(_("GPU {share}").format(share=f"{found['gpu_use']:.0%}"))
+        parts.append(_("GPU {share}").format(share=f"{100 * found['gpu_use']:.0f} %"))
     if "gpu_memory" in found:
         parts.append(_("{size} of GPU memory").format(size=show_bytes(int(found["gpu_memory"]))))
     if "gpu_power" in found:
