@@ -129,6 +129,11 @@ class MachineFolder:
         return self.root / "scratch"
 
     @property
+    def jail_ready(self) -> Path:
+        """Written inside a jailed machine when it can be used."""
+        return self.scratch / "jail.ready"
+
+    @property
     def user_home(self) -> Path:
         return self.scratch / "home"
 

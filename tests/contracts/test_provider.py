@@ -18,7 +18,7 @@ from lastro.errors import ProviderError, UsageError
 from lastro.paths import Home
 from lastro.procs.identity import ProcessId, is_alive
 from lastro.procs.killtree import members
-from lastro.providers import environment
+from lastro.providers import environment, jail
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
 from lastro.providers.registry import provider_for
 from tests.procs.real import FAMILY, SLEEPER, eventually, family_in, python, who_wrote
@@ -51,15 +51,19 @@ class Place:
 
     def sleeper(self, machine: Machine, name: str = "pid") -> ProcessId:
         self.provider.start(machine.id, python(SLEEPER, self.disk / name))
-        return who_wrote(self.disk / name)
+        return who_wrote(self.disk / name, machine.id)
 
 
-@pytest.fixture(params=["here", "local"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+@pytest.fixture(params=["here", "local", "local, jailed"])
+def place(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Place]:
+    name, _comma, level = request.param.partition(", ")
+    monkeypatch.setenv(jail.LEVEL, level)
+    if level == jail.JAILED and (why := jail.why_not()) is not None:
+        pytest.skip(why)
     home = Home(tmp_path / "home")
-    place = Place(
-        provider_for(request.param, home, SystemClock()), home, tmp_path / "campaign", tmp_path / "disk"
-    )
+    place = Place(provider_for(name, home, SystemClock()), home, tmp_path / "campaign", tmp_path / "disk")
     place.campaign.mkdir()
     place.disk.mkdir()
     (place.campaign / "train.py").write_text("print('user code')\n")
@@ -132,7 +136,7 @@ def test_what_is_started_outlives_a_kill_9_of_the_session_that_asked_for_it(plac
     pid = place.disk / "pid"
     argv = [place.provider.name, str(place.home.root), machine.id, *python(SLEEPER, pid)]
     asker = subprocess.Popen([sys.executable, "-c", _HOME, *argv], start_new_session=True)
-    process = who_wrote(pid)
+    process = who_wrote(pid, machine.id)
 
     os.killpg(asker.pid, signal.SIGKILL)
     asker.wait()
@@ -151,7 +155,7 @@ def test_a_command_that_is_not_there_is_told(place: Place) -> None:
 def test_after_a_delete_nothing_of_the_machine_is_alive(place: Place) -> None:
     machine = place.running()
     place.provider.start(machine.id, python(FAMILY, place.disk))
-    family = family_in(place.disk)
+    family = family_in(place.disk, machine.id)
 
     place.provider.delete(machine.id)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from lastro.procs.identity import ProcessId, entry_of, identity_of, is_alive
+from lastro.procs.killtree import members
 
 T = TypeVar("T")
 
@@ -42,9 +43,27 @@ def runs(pid: int) -> bool:
     return entry is not None and not entry.dead
 
 
-def who_wrote(path: Path) -> ProcessId:
-    """Return the living process that writes its pid to `path` when it is ready."""
+def seen_from_here(pid: int, machine: str) -> int:
+    """Return the pid under which this process knows one that told its own number on a machine.
+
+    In a jail these differ: `NSpid` has both, the outer one first.
+    """
+    for member in members(("LASTRO_MACHINE", machine)).all:
+        try:
+            status = Path(f"/proc/{member.pid}/status").read_text()
+        except OSError:
+            continue
+        numbers = next(line for line in status.splitlines() if line.startswith("NSpid:")).split()[1:]
+        if int(numbers[-1]) == pid:
+            return member.pid
+    raise AssertionError(f"{machine} has no process {pid}")
+
+
+def who_wrote(path: Path, machine: str | None = None) -> ProcessId:
+    """Return the living process that writes its pid to `path` when it is ready. `machine`: where it runs."""
     pid = int(eventually(lambda: path.exists() and path.read_text().strip()) or 0)
+    if machine is not None:
+        pid = seen_from_here(pid, machine)
     process = identity_of(pid)
     assert process is not None and is_alive(process)
     return process
@@ -88,6 +107,6 @@ time.sleep(600)
 FAMILY_NAMES = ["leader", "orphan", *(f"{kind}{n}" for kind in ("grouped", "setsid") for n in range(3))]
 
 
-def family_in(folder: Path) -> list[ProcessId]:
+def family_in(folder: Path, machine: str | None = None) -> list[ProcessId]:
     """Wait for all members of a FAMILY and return them, the leader first."""
-    return [who_wrote(folder / name) for name in FAMILY_NAMES]
+    return [who_wrote(folder / name, machine) for name in FAMILY_NAMES]

@@ -103,6 +103,7 @@ class Machine:
     """A machine as its provider tells it. Times are the provider's own clock.
 
     `node` survives renaming: a bad box is recognised when it comes back. `cause` says why it is gone.
+    `level`: how far it is kept apart from the box that it runs on, where a provider has levels of that.
     """
 
     id: str
@@ -114,6 +115,7 @@ class Machine:
     ready_at: datetime | None = None
     gone_at: datetime | None = None
     cause: str | None = None
+    level: str | None = None
 
 
 class Provider(Protocol):

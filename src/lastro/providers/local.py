@@ -17,7 +17,7 @@ from lastro.locale import _
 from lastro.paths import Home, MachineFolder
 from lastro.procs.detach import start_detached
 from lastro.procs.identity import ProcessId, entry_of, is_alive, send
-from lastro.providers import faults
+from lastro.providers import faults, jail
 from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
 from lastro.providers.ending import bury
 from lastro.providers.machine_ids import checked, not_running
@@ -45,7 +45,9 @@ class Local:
         now = self._clock.now()
         if request.faults and not folder.record.exists():
             faults.refuse(self._home, request, self._made_for(request), self._clock)
-        make_record(folder, Record(id=machine_id, node=node, created_at=now, request=request))
+        level = jail.level_for(os.environ)
+        record = Record(id=machine_id, node=node, created_at=now, request=request, level=level)
+        make_record(folder, record)
         # The record is durable, so a crash from here on is repaired by calling again with the same tag.
         if not folder.host.exists():
             self._boot(folder)
@@ -93,6 +95,7 @@ class Local:
             ready_at=from_iso(state["ready_at"]) if state.get("ready_at") else None,
             gone_at=end.at if end else None,
             cause=end.cause if end else cause,
+            level=record.level,
         )
 
     def machines(self) -> list[Machine]:

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import math
 import os
+import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -19,13 +20,13 @@ from lastro.billing import Lease, LeaseKind
 from lastro.clock import Clock, SystemClock, iso
 from lastro.errors import LastroError, StorageError
 from lastro.paths import MachineFolder
-from lastro.procs.detach import start_detached
 from lastro.procs.identity import identity_of
-from lastro.providers import environment, scratch
+from lastro.providers import environment, jail, scratch
 from lastro.providers.base import Fault, MachineState
 from lastro.providers.ending import end_machine
 from lastro.providers.faults import FaultWatch
 from lastro.providers.records import read_record
+from lastro.providers.spool import say, serve
 
 #: Seconds between two looks. A look costs 0.04 ms of CPU, some 0.25 ms when the caches are cold.
 _LOOK_EVERY = 0.1
@@ -46,6 +47,8 @@ class LocalMachine:
         self._ready_at: datetime | None = None
         self._leaves_at: float | None = None
         self._tmp = scratch.prepare(folder)
+        self._level = record.level
+        self._jail: subprocess.Popen[bytes] | None = None
         self._faults = FaultWatch(
             folder.home, self._id, self._request.disk, self._request.campaign, self._request.faults, clock
         )
@@ -55,7 +58,7 @@ class LocalMachine:
         self._tell()
         while (cause := self._look()) is None:
             self._clock.sleep(_LOOK_EVERY)
-        self._say(f"ending: {cause}")
+        say(f"ending: {cause}")
         self._state = MachineState.LEAVING  # nothing more is started here
         self._tell(ending=cause)
         while True:
@@ -63,7 +66,7 @@ class LocalMachine:
                 end_machine(self._folder, cause, self._clock, roots=[os.getpid()])
             except LastroError as error:
                 # Not gone while something of it is left: say so, and try until it is.
-                self._say(error.message)
+                say(error.message)
                 self._tell(ending=cause, trouble=error.message)
                 self._clock.sleep(1.0)
             else:
@@ -71,7 +74,7 @@ class LocalMachine:
 
     def _look(self) -> str | None:
         """Do what is due; return why the machine ends now, if it does."""
-        alone = _reap()
+        alone = self._reap()
         now = self._clock.monotonic()
         if self._folder.deletion.exists():
             return str(strictjson.read(self._folder.deletion)["cause"])
@@ -82,17 +85,39 @@ class LocalMachine:
         if self._state is MachineState.LEAVING:
             over = self._leaves_at is not None and now >= self._leaves_at
             return "preempted with notice" if over or alone else None
+        if self._jail is not None and self._jail.returncode is not None:
+            return "its jail ended; see machine.log"
         if self._state is MachineState.BOOTING:
-            if now - self._born < self._request.boot_seconds:
+            if now - self._born < self._request.boot_seconds or not self._is_up():
                 return None
             self._state, self._ready_at = MachineState.RUNNING, self._clock.now()
             self._tell()
-        self._serve()
+        if self._jail is None:
+            serve(self._folder, self._environment(), self._folder.log)
         fault = self._faults.look()
         return self._suffer(fault) if fault is not None else None
 
+    def _is_up(self) -> bool:
+        """Tell whether processes can be started; of a jailed machine, begin the jail first."""
+        if self._level != jail.JAILED:
+            return True
+        if self._jail is None:
+            env = jail.environment(self._environment())
+            self._jail = jail.start(self._folder, self._request.disk, self._node, env)
+        return self._folder.jail_ready.exists()
+
+    def _reap(self) -> bool:
+        """Wait for ended processes; True when no process of the machine is left."""
+        try:
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if self._jail is not None and ended[0] == self._jail.pid:
+                    self._jail.returncode = os.waitstatus_to_exitcode(ended[1])
+        except ChildProcessError:
+            return True
+        return False
+
     def _suffer(self, fault: Fault) -> str | None:
-        self._say(f"fault {fault.index}: run {fault.run} has reached step {fault.step}")
+        say(f"fault {fault.index}: run {fault.run} has reached step {fault.step}")
         if fault.notice_seconds is None:
             return "preempted without notice"
         now = iso(self._clock.now())
@@ -102,32 +127,6 @@ class LocalMachine:
         self._leaves_at = self._clock.monotonic() + fault.notice_seconds
         self._tell()
         return None
-
-    def _serve(self) -> None:
-        """Start what is asked for in the spool, each request once."""
-        names = os.listdir(self._folder.requests)  # noqa: PTH208 - looked at ten times a second
-        for name in sorted(names):
-            token, _dot, kind = name.partition(".")
-            if kind == "json" and token:
-                self._start(token)
-
-    def _start(self, token: str) -> None:
-        taken = self._folder.taken_request(token)
-        try:
-            self._folder.request(token).rename(taken)
-        except FileNotFoundError:
-            return  # withdrawn
-        answer: dict[str, object] = {"process": None, "error": None}
-        try:
-            argv = strictjson.read(taken)["argv"]
-            process = start_detached(
-                argv, cwd=self._folder.scratch, env=self._environment(), log=self._folder.log
-            )
-            answer["process"] = process.as_json()
-            self._say(f"started {argv[0]} as {process.pid}")
-        except LastroError as error:
-            answer["error"] = error.message
-        atomic.write_text(self._folder.answer(token), strictjson.dumps(answer))
 
     def _environment(self) -> dict[str, str]:
         own = environment.in_scratch(os.environ, self._folder.user_home, self._tmp)
@@ -147,10 +146,6 @@ class LocalMachine:
         }
         atomic.write_text(self._folder.state, strictjson.pretty(state))
 
-    def _say(self, sentence: str) -> None:
-        sys.stderr.write(f"{iso(self._clock.now())} {sentence}\n")
-        sys.stderr.flush()
-
 
 def _term(lease: Lease | None) -> float:
     """Return after how many seconds the machine ends by itself: only a lot has a fixed end."""
@@ -168,16 +163,6 @@ def _released(folder: MachineFolder) -> str | None:
     except (StorageError, KeyError, TypeError):
         why = "it did not say why"  # the scratch is open to every job
     return f"released by its supervisor: {why}"
-
-
-def _reap() -> bool:
-    """Wait for ended processes; True when no process of the machine is left."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        return True
-    return False
 
 
 def main(argv: list[str]) -> int:

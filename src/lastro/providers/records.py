@@ -24,6 +24,7 @@ class Record:
     node: str
     created_at: datetime
     request: MachineRequest
+    level: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,7 @@ def make_record(folder: MachineFolder, record: Record) -> Record:
         "node": record.node,
         "created_at": iso(record.created_at),
         "request": record.request.as_json(),
+        "level": record.level,
     }
     atomic.claim(folder.record, strictjson.pretty(value).encode())
     kept = read_record(folder)
@@ -67,6 +69,7 @@ def read_record(folder: MachineFolder) -> Record:
         node=value["node"],
         created_at=from_iso(value["created_at"]),
         request=MachineRequest.from_json(value["request"]),
+        level=value.get("level"),
     )
 
 

@@ -1,0 +1,98 @@
+"""The jailed level of a local machine: its own root view, processes, host name and network, by bubblewrap.
+
+Inside, everything is read-only but its scratch and the disk; `/tmp` and `/dev/shm` are its own; its
+processes have a PID namespace, so that the end of its first one ends them all; the only address is that of
+its metadata service, as on a cloud's machine. Nothing is mounted outside, and nothing stays.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import lastro
+from lastro import atomic
+from lastro.locale import _
+from lastro.paths import MachineFolder
+
+PLAIN, JAILED = "plain", "jailed"
+#: Which level new machines get: jailed where it is asked for and can be had.
+LEVEL = "LASTRO_LOCAL_LEVEL"
+#: The id of the kernel's boot: a jail shows another one, so that its pids are taken for nobody else's.
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
+_APART = ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent")
+#: To give its loopback the metadata service's address, and to listen on port 80 there.
+_RIGHTS = ("--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_NET_BIND_SERVICE")
+_PROBE_SECONDS = 20.0
+
+
+def level_for(environment: Mapping[str, str]) -> str:
+    """Return the level of a machine that is made now."""
+    return JAILED if environment.get(LEVEL) == JAILED and why_not() is None else PLAIN
+
+
+@cache
+def why_not() -> str | None:
+    """Return why machines cannot be jailed here; None when they can. Tried once, with all that it takes."""
+    tool = shutil.which("bwrap")
+    if tool is None:
+        return _("bubblewrap (bwrap) is not installed")
+    probe = [tool, *_APART, *_RIGHTS, "--ro-bind", "/", "/", "--proc", "/proc"]
+    try:
+        done = subprocess.run(
+            [*probe, "--ro-bind", "/dev/null", _BOOT_ID, "true"],
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return None if done.returncode == 0 else done.stderr.strip() or _("bwrap failed")
+
+
+def start(folder: MachineFolder, disk: Path, node: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start the jail of a machine, with `jail_init` as its first process. It dies with the caller."""
+    boot_id = folder.root / "boot_id"
+    if not boot_id.exists():
+        atomic.write_text(boot_id, f"{uuid.uuid4()}\n")
+    argv = [
+        *("bwrap", *_APART, *_RIGHTS, "--hostname", node),
+        *("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm"),
+        *("--proc", "/proc", "--ro-bind", str(boot_id), _BOOT_ID),
+        *("--bind", str(folder.tmp), "/tmp"),
+        *_programs_below("/tmp"),
+        *_writable(disk, folder.scratch, folder.requests),
+        *(*_read_only(folder.record), "--chdir", str(folder.scratch)),
+        *("--", sys.executable, "-m", "lastro.providers.jail_init", str(folder.root)),
+    ]
+    with folder.log.open("ab") as log:
+        return subprocess.Popen(argv, env=dict(env), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+
+def _programs_below(hidden: str) -> list[str]:
+    """Return the binds of Python and lastro where they lie in a folder that the jail has another of."""
+    roots = {sys.prefix, sys.base_prefix, str(Path(lastro.__file__).parent.parent)}
+    below = sorted(root for root in roots if Path(root).is_relative_to(hidden))
+    return [word for root in below for word in ("--ro-bind", root, root)]
+
+
+def _writable(*folders: Path) -> list[str]:
+    return [word for path in folders for word in ("--bind", str(path.absolute()), str(path.absolute()))]
+
+
+def _read_only(path: Path) -> list[str]:
+    return ["--ro-bind", str(path.absolute()), str(path.absolute())]
+
+
+def environment(base: Mapping[str, str]) -> dict[str, str]:
+    """Return what processes in a jail see: the metadata service in place of the notice file."""
+    cloud = os.environ.get("LASTRO_LOCAL_CLOUD") or "aws"
+    kept = {name: value for name, value in base.items() if name != "LASTRO_NOTICE"}
+    return {**kept, "TMPDIR": "/tmp", "LASTRO_NOTICES": cloud}
