@@ -55,9 +55,7 @@ class Place:
 
 
 @pytest.fixture(params=["here", "local", "local, jailed"])
-def place(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Place]:
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     name, _comma, level = request.param.partition(", ")
     monkeypatch.setenv(jail.LEVEL, level)
     if level == jail.JAILED and (why := jail.why_not()) is not None:
