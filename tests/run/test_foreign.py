@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lastro import strictjson
+from lastro import atomic, strictjson
 from lastro.checkpoint import foreign, store
 from lastro.clock import SystemClock
 from lastro.journal.events import EventType
@@ -274,24 +274,51 @@ def test_what_another_process_has_open_for_writing_is_seen(tmp_path: Path) -> No
         assert being_written([tmp_path / "s", tmp_path / "read"]) == frozenset()
 
 
-def test_a_supervisor_that_takes_over_takes_no_save_twice(tmp_path: Path) -> None:
+def _one_save(tmp_path: Path) -> tuple[RunFolder, Order, StreamWriter]:
+    """Return a run whose first attempt has saved at step 3, with a stream to tell it in."""
     folder, order = foreign_order(tmp_path)
-    attempt = folder.attempt(1)
-    attempt.root.mkdir(parents=True)
+    folder.attempt(1).root.mkdir(parents=True)
     folder.claims.mkdir(parents=True)
     folder.claim(1).write_text("{}")
     save = Path(order.workdir, "out/checkpoint-3")
     save.mkdir(parents=True)
     (save / "state.json").write_text("{}")
-    stream = open_stream(order)
-    done = Exit(code=0, signal=None)
+    return folder, order, open_stream(order)
 
-    ForeignSaves(attempt, order, Seat(folder, 1), stream).finish(done, lambda: None)
+
+_WELL = Exit(code=0, signal=None)
+
+
+def test_a_supervisor_that_takes_over_takes_no_save_twice(tmp_path: Path) -> None:
+    folder, order, stream = _one_save(tmp_path)
+    attempt, seat = folder.attempt(1), Seat(folder, 1)
+
+    ForeignSaves(attempt, order, seat, stream).finish(_WELL, lambda: None)
     once = attempt.signals.read_bytes()
-    ForeignSaves(attempt, order, Seat(folder, 1), stream).finish(done, lambda: None)
+    atomic.withdraw_folder(folder.checkpoints / "3-a1")  # as retention does, in time
+    ForeignSaves(attempt, order, seat, stream).finish(_WELL, lambda: None)
 
     assert b"3-a1" in once
     assert attempt.signals.read_bytes() == once
+    assert store.names(folder.checkpoints) == []
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_what_a_supervisor_published_and_died_before_it_could_say_so_is_said(
+    tmp_path: Path, damaged: bool
+) -> None:
+    folder, order, stream = _one_save(tmp_path)
+    attempt, seat = folder.attempt(1), Seat(folder, 1)
+    ForeignSaves(attempt, order, seat, stream).finish(_WELL, lambda: None)
+    attempt.signals.unlink()
+    copy = folder.checkpoints / "3-a1/saved/checkpoint-3/state.json"
+    copy.write_text("[]" if damaged else "{}")
+
+    for _time in range(2):
+        ForeignSaves(attempt, order, seat, stream).finish(_WELL, lambda: None)
+
+    assert attempt.signals.read_text().count('"folder":"3-a1"') == 1
+    assert store.verify(folder.checkpoints / "3-a1") == ()
 
 
 def test_on_a_fresh_machine_the_save_is_put_back_where_it_was(tmp_path: Path) -> None:

@@ -235,9 +235,28 @@ class ForeignSaves:
             copy.manifest = foreign.publish_copy(
                 self._folder.run.checkpoints, self._workdir, copy.save, copy.facts, self._still_mine
             )
+        except FileExistsError:
+            copy.manifest = self._left_unsaid(copy)
+            copy.error = Moved()
         except (OSError, LastroError, Moved) as error:
             copy.error = error
         copy.seconds = time.monotonic() - began
+
+    def _left_unsaid(self, copy: _Copy) -> store.Manifest | None:
+        """Return the copy that a supervisor published and died before it could say so.
+
+        When it is of something else, or damaged, it is removed: nobody has heard of it.
+        """
+        folder = self._folder.run.checkpoints / copy.facts.name
+        manifest = store.committed(folder)
+        if (
+            isinstance(manifest, str)
+            or manifest.facts.position != copy.facts.position
+            or store.verify(folder)
+        ):
+            atomic.withdraw_folder(folder)
+            return None
+        return manifest
 
     def _still_mine(self) -> bool:
         return self._seat.is_mine() and highest(self._folder.run.claims) == self._folder.number
