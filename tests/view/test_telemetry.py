@@ -115,7 +115,7 @@ def test_the_report_and_the_json_tell_the_same_use_and_names_are_escaped() -> No
     html = render(page)
 
     assert "Machine use" in html and "&lt;b&gt;card&lt;/b&gt;" in html and "<b>card" not in html
-    assert "75 % of what there is" in html and "2.50" in html
+    assert "75 % of all in use" in html and "2.50" in html
     assert [chart.metric for chart in page.use_charts] == [
         "processor cores in use", "memory of the job, bytes", "GPU in use, %", "GPU memory in use, bytes",
     ]  # fmt: skip
