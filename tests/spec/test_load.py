@@ -141,7 +141,7 @@ _SCALARS = st.sampled_from(
      "{a: 1}", "[1, 2, 3]", "[[]]", "{x: {y: z}}", "/etc", "'{a}'", "9" * 30, "*a",
      "&a 1", "2026-01-01", "auto"]
 )  # fmt: skip
-_KEYS = st.sampled_from(
+KEYS = st.sampled_from(
     ["campaign", "question", "window", "budget", "provider", "machines", "disk", "offers", "corpus", "setup",
      "command", "resume", "seed", "control", "variants", "stages", "stop", "checkpoint", "deliverables",
      "decision", "want", "jurisdictions", "faults", "x"]
@@ -151,7 +151,7 @@ _INNER = st.sampled_from(
      "truth", "reload", "compare", "every", "keep", "better",
      "adopt_if", "name", "kind", "price", "step", "notice"]
 )  # fmt: skip
-_FLOW = st.recursive(
+FLOW = st.recursive(
     _SCALARS,
     lambda inner: (
         st.dictionaries(_INNER, inner, max_size=4).map(
@@ -164,7 +164,7 @@ _FLOW = st.recursive(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
-@given(items=st.dictionaries(_KEYS, _FLOW, max_size=8))
+@given(items=st.dictionaries(KEYS, FLOW, max_size=8))
 def test_no_combination_of_keys_and_values_makes_anything_but_a_campaign_or_a_clear_error(
     tmp_path: Path, items: dict[str, str]
 ) -> None:

@@ -10,7 +10,8 @@ from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema
 
 from lastro.locale import _
 from lastro.units import Money, parse_bytes, parse_duration, parse_money
@@ -58,6 +59,34 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def written_as(*examples: str, pattern: str | None = None, **schema: Any) -> WithJsonSchema:
+    """Return how a type of our own is told to editors: as the text that stands in the file."""
+    told: dict[str, Any] = {"type": "string", **schema}
+    if pattern is not None:
+        told["pattern"] = pattern
+    return WithJsonSchema({**told, "examples": list(examples)})
+
+
+class AlsoWritten:
+    """Says that a value may be written in these ways too, which a validator turns into the type itself."""
+
+    def __init__(self, *schemas: dict[str, Any]) -> None:
+        self._schemas = schemas
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [*self._schemas, handler(core_schema)]}
+
+
+#: As `lastro.units` reads them; a schema has no way to say that capitals do not matter.
+_DURATION = r"^\s*([0-9]+(\.[0-9]+)?\s*[A-Za-z]+\s*)+$"
+_AMOUNT = r"^\s*[0-9]+(\.[0-9]+)?\s+[A-Z]{3}\s*$"
+_SIZE = r"^\s*[0-9]+(\.[0-9]+)?\s*[A-Za-z]+\s*$"
+IS_DURATION = written_as("72h", "10min", "1h 30min", pattern=_DURATION)
+IS_AMOUNT = written_as("60 USD", "47.14 BRL", pattern=_AMOUNT)
+
+
 def _read(parse: Callable[[str], T], kind: type, wanted: Callable[[], str]) -> BeforeValidator:
     """Return a validator that parses text, keeps a parsed value, and refuses the rest by name."""
 
@@ -87,17 +116,26 @@ def _parse_positive_money(text: str) -> Money:
 
 #: A length of time that is more than none.
 Duration = Annotated[
-    timedelta, _read(_parse_positive_duration, timedelta, lambda: _("a duration such as '72h' or '10min'"))
+    timedelta,
+    _read(_parse_positive_duration, timedelta, lambda: _("a duration such as '72h' or '10min'")),
+    IS_DURATION,
 ]
 DurationOrZero = Annotated[
-    timedelta, _read(parse_duration, timedelta, lambda: _("a duration such as '2s' or '10min'"))
+    timedelta,
+    _read(parse_duration, timedelta, lambda: _("a duration such as '2s' or '10min'")),
+    IS_DURATION,
 ]
 Amount = Annotated[
     Money,
     _read(_parse_positive_money, Money, lambda: _("an amount with its currency, such as '60 USD'")),
+    IS_AMOUNT,
 ]
 #: A number of bytes.
-Size = Annotated[int, _read(parse_bytes, int, lambda: _("a size such as '100 GB' or '16 GiB'"))]
+Size = Annotated[
+    int,
+    _read(parse_bytes, int, lambda: _("a size such as '100 GB' or '16 GiB'")),
+    written_as("100 GB", "16 GiB", pattern=_SIZE, type=["string", "integer"]),
+]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
 
@@ -115,7 +153,11 @@ def _name(value: object) -> str:
 
 
 #: Names become folders on the disk, so they are spelled as every file system can.
-Name = Annotated[str, BeforeValidator(_name)]
+Name = Annotated[
+    str,
+    BeforeValidator(_name),
+    WithJsonSchema({"type": "string", "maxLength": 64, "pattern": f"^{_NAME.pattern}$"}),
+]
 
 
 def _text(value: object) -> str:
@@ -126,7 +168,7 @@ def _text(value: object) -> str:
     return value
 
 
-Text = Annotated[str, BeforeValidator(_text)]
+Text = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": "string", "pattern": r"\S"})]
 
 
 def _inside(value: object) -> str:
@@ -142,7 +184,11 @@ def _inside(value: object) -> str:
 
 
 #: A relative path that stays where it is, in its normal form.
-InsidePath = Annotated[str, BeforeValidator(_inside)]
+InsidePath = Annotated[
+    str,
+    BeforeValidator(_inside),
+    WithJsonSchema({"type": "string", "pattern": r"^[^/~]", "examples": ["data/x.npz"]}),
+]
 
 
 def as_tuple(value: object) -> object:

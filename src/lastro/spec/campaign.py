@@ -9,12 +9,13 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lastro.locale import _
 from lastro.rules import CheckpointPolicy, StopKind, StopRule
 from lastro.spec import command as commands
 from lastro.spec.base import (
+    AlsoWritten,
     Amount,
     Config,
     Contradiction,
@@ -27,6 +28,7 @@ from lastro.spec.base import (
     Text,
     as_tuple,
     shown,
+    written_as,
 )
 from lastro.spec.run_id import canonical_json
 from lastro.spec.stage import Stage
@@ -149,7 +151,11 @@ class Decision(Strict):
 
     metric: Text
     better: Literal["higher", "lower"]
-    adopt_if: Annotated[str, BeforeValidator(_adopt_if)]
+    adopt_if: Annotated[
+        str,
+        BeforeValidator(_adopt_if),
+        written_as("+0.01 over control", pattern=rf"^\s*{_MARGIN.pattern}\s*$", type=["string", "number"]),
+    ]
     unit: Annotated[str | None, BeforeValidator(lambda value: None if value == "none" else value)] = None
 
     @property
@@ -199,7 +205,7 @@ def _every(value: object) -> object:
 class Checkpoint(Strict):
     """When to save, how much work may be lost, how many are kept."""
 
-    every: Annotated[str, BeforeValidator(_every)] = "auto"
+    every: Annotated[str, BeforeValidator(_every), written_as("auto", "30s", "200 steps")] = "auto"
     max_loss: Duration | None = None
     keep: Annotated[int, Field(ge=1, le=1000)] = 2
 
@@ -264,6 +270,35 @@ def _floor(what: object) -> StopRule:
     return StopRule(kind=StopKind.FLOOR, metric=what["metric"], below=float(below), after_steps=after)
 
 
+#: As editors are told of one stop rule.
+_STOP_RULE: dict[str, Any] = {
+    "anyOf": [
+        {"enum": [StopKind.TRUNCATED_INPUT.value, StopKind.NO_USABLE_RESUME.value]},
+        {
+            "type": "object",
+            "properties": {
+                StopKind.NON_FINITE.value: {"type": "string", "examples": ["loss"]},
+                StopKind.FLOOR.value: {
+                    "type": "object",
+                    "properties": {
+                        "metric": {"type": "string"},
+                        "below": {"type": "number"},
+                        "after": {"type": ["string", "integer"], "examples": ["200 steps"]},
+                    },
+                    "required": ["metric", "below"],
+                    "additionalProperties": False,
+                },
+                StopKind.TRUNCATED_INPUT.value: {"type": "null"},
+                StopKind.NO_USABLE_RESUME.value: {"type": "null"},
+            },
+            "minProperties": 1,
+            "maxProperties": 1,
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
 def _provider(value: object) -> object:
     if isinstance(value, str) and (
         value in ("here", "local", "slurm") or re.fullmatch(r"ssh://[^\s/]+", value)
@@ -288,11 +323,17 @@ class Campaign(Strict):
     max_weather: Amount | None = None
     idle: Duration | None = None
     hang: Literal["off"] | Duration = timedelta(minutes=5)
-    provider: Annotated[str, BeforeValidator(_provider)] = "here"
+    provider: Annotated[
+        str,
+        BeforeValidator(_provider),
+        written_as("here", "local", pattern=r"^(here|local|slurm|ssh://[^\s/]+)$"),
+    ] = "here"
     machines: Annotated[int, Field(ge=1, le=1000)] = 1
     silence: Duration = timedelta(minutes=2)
     disk: Annotated[
-        DiskSpec | None, BeforeValidator(lambda value: {"path": value} if isinstance(value, str) else value)
+        DiskSpec | None,
+        BeforeValidator(lambda value: {"path": value} if isinstance(value, str) else value),
+        AlsoWritten({"type": "string"}),
     ] = None
     offers: Text | None = None
     corpus: CorpusSpec | None = None
@@ -304,7 +345,8 @@ class Campaign(Strict):
     variants: dict[Name, Variant] = Field(default_factory=dict)
     stages: dict[Name, Stage] = Field(default_factory=dict)
     stop: Annotated[
-        tuple[Annotated[StopRule, BeforeValidator(_stop_rule)], ...], BeforeValidator(as_tuple)
+        tuple[Annotated[StopRule, BeforeValidator(_stop_rule), WithJsonSchema(_STOP_RULE)], ...],
+        BeforeValidator(as_tuple),
     ] = ()
     checkpoint: Checkpoint = Checkpoint()
     checkpoints: InsidePath | None = None
@@ -313,7 +355,10 @@ class Campaign(Strict):
     decision: Decision | None = None
     want: Annotated[dict[str, str], BeforeValidator(check_want)] = Field(default_factory=dict)
     jurisdictions: Annotated[
-        tuple[Annotated[str, BeforeValidator(_jurisdiction)], ...], BeforeValidator(as_tuple)
+        tuple[
+            Annotated[str, BeforeValidator(_jurisdiction), written_as("BR", "EU", pattern="^[A-Z]{2}$")], ...
+        ],
+        BeforeValidator(as_tuple),
     ] = ()
     smoke: Config = Field(default_factory=dict)
 
@@ -427,7 +472,9 @@ def _resume_problems(campaign: Campaign) -> Iterator[Problem]:
         yield Problem(path, str(error))
         return
     if set(names) - {"latest"}:
-        yield Problem(path, _("only {save} stands for something here: the path of the save").format(save="{latest}"))
+        yield Problem(
+            path, _("only {save} stands for something here: the path of the save").format(save="{latest}")
+        )
     if commands.needs_shell(campaign.command) and "$@" not in campaign.command:
         yield Problem(
             path,

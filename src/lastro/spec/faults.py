@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from lastro.locale import _
-from lastro.spec.base import Contradiction, DurationOrZero, Name, Problem, Strict, as_tuple
+from lastro.spec.base import AlsoWritten, Contradiction, DurationOrZero, Name, Problem, Strict, as_tuple
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,9 @@ class Fault(Strict):
     step: Annotated[int, Field(ge=0)] | None = None
     create: Annotated[int, Field(ge=1)] | None = None
     notice: Annotated[
-        DurationOrZero | None, BeforeValidator(lambda value: None if value == "none" else value)
+        DurationOrZero | None,
+        BeforeValidator(lambda value: None if value == "none" else value),
+        AlsoWritten({"const": "none"}),
     ] = None
 
     @model_validator(mode="after")

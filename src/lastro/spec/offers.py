@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from lastro.billing import Lease, LeaseKind
 from lastro.locale import _
 from lastro.spec.base import (
+    AlsoWritten,
     Amount,
     Contradiction,
     Duration,
@@ -56,7 +57,7 @@ class Offer(Strict):
 
     name: Text
     kind: Annotated[LeaseKind, BeforeValidator(_kind)]
-    price: Annotated[Amount | None, BeforeValidator(_unknown)]
+    price: Annotated[Amount | None, BeforeValidator(_unknown), AlsoWritten({"const": "unknown"})]
     term: Duration | None = None
     unit: Duration | None = None
     minimum: DurationOrZero | None = None

@@ -6,12 +6,12 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lastro.locale import _
-from lastro.spec.base import Contradiction, Name, Problem, Strict, as_tuple, shown
+from lastro.spec.base import AlsoWritten, Contradiction, Name, Problem, Strict, as_tuple, shown, written_as
 from lastro.units import parse_duration
 
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*%")
@@ -87,6 +87,12 @@ def _after(value: object) -> object:
     return (value,) if isinstance(value, str) else as_tuple(value)
 
 
+def _one_or_three(kind: str, examples: list[Any]) -> WithJsonSchema:
+    """Return how low, likely and high are told to editors: as one value, or as three."""
+    three = {"type": "array", "items": {"type": kind}, "minItems": 3, "maxItems": 3}
+    return WithJsonSchema({"anyOf": [{"type": kind}, three, {"type": "null"}], "examples": examples})
+
+
 class Stage(Strict):
     """One line of the calendar.
 
@@ -94,14 +100,18 @@ class Stage(Strict):
     `run: NAME` ties it to one. `after` None waits for the stage above, an empty one for nothing.
     """
 
-    person: Annotated[Hours | None, BeforeValidator(_person)] = None
-    hours: Annotated[Hours | None, BeforeValidator(_hours)] = None
-    part: Annotated[float | None, BeforeValidator(_part)] = None
+    person: Annotated[Hours | None, BeforeValidator(_person), _one_or_three("string", ["2h"])] = None
+    hours: Annotated[Hours | None, BeforeValidator(_hours), _one_or_three("number", [[8, 10, 14]])] = None
+    part: Annotated[
+        float | None,
+        BeforeValidator(_part),
+        written_as("10 %", pattern=rf"^\s*{_PERCENT.pattern}\s*$", type=["string", "null"]),
+    ] = None
     gpu: Annotated[int, Field(ge=0, le=1024)] = 0
     cpu: Annotated[int, Field(ge=0, le=1024)] = 0
     each: Literal["run"] | None = None
     run: Name | None = None
-    after: Annotated[tuple[Name, ...] | None, BeforeValidator(_after)] = None
+    after: Annotated[tuple[Name, ...] | None, BeforeValidator(_after), AlsoWritten({"type": "string"})] = None
     decide: bool = False
 
     @model_validator(mode="after")
