@@ -51,7 +51,7 @@ from pathlib import Path
 from lastro.journal.signals import Heartbeat
 folder, step, heeds = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "heeds"
 beat = Heartbeat(folder / "heartbeat")
-notice = Path(os.environ["LASTRO_NOTICE"])
+notice = Path(os.environ.get("LASTRO_NOTICE", "nowhere"))
 while True:
     time.sleep(0.02)
     step += 1

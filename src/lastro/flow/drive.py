@@ -26,6 +26,7 @@ from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_n
 from lastro.flow.live import items_by_now
 from lastro.flow.orders import Place, config_record, make_order
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
+from lastro.flow.presence import is_supervised
 from lastro.flow.session import Session
 from lastro.flow.silence import TOLD_AFTER_SECONDS, Pulse, may_be_silent
 from lastro.journal.events import EventType
@@ -35,10 +36,9 @@ from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import RunFolder
 from lastro.plan.build import Plan, PlannedRun
-from lastro.procs.identity import is_alive
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
 from lastro.rules import Limits
-from lastro.run.seat import read_seat, take_seat_away
+from lastro.run.seat import take_seat_away
 from lastro.units import show_duration
 
 #: Seconds between two looks while nothing is to be done.
@@ -95,6 +95,7 @@ class Driver:
         self._mirrored = 0.0
         self._booting: dict[str, float] = {}
         self._others = machines_of_others(drive.session)
+        self._gone: frozenset[str | None] = frozenset()
         self._pulse = Pulse(drive.session.on_disk)
         self._refusals, self._ask_again_at = 0, 0.0
         self._acts: Mapping[type[policy.Action], Callable[[CampaignView, policy.Action], None]] = {
@@ -144,6 +145,9 @@ class Driver:
         view = self._d.session.view()
         self._tell_news(view)
         machines = self._ask_provider(view)
+        self._gone = frozenset(one.id for one in view.machines if one.state == "gone") | frozenset(
+            one.id for one in machines.values() if one.state is MachineState.GONE
+        )
         self._mirror()
         return policy.Situation(
             view=view,
@@ -196,8 +200,7 @@ class Driver:
         runs = self._folder.runs
         alive = set()
         for root in runs.iterdir() if runs.is_dir() else ():
-            holder = read_seat(RunFolder(root))
-            if holder is not None and is_alive(holder):
+            if is_supervised(RunFolder(root), self._gone):
                 alive.add(root.name)
         return frozenset(alive)
 
@@ -313,6 +316,7 @@ class Driver:
             machine=machine.id,
             node=machine.node,
             requested_at=iso(machine.created_at),
+            level=machine.level,
         )
         self._d.tell(
             _("machine {id} was taken from '{provider}'").format(

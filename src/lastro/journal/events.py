@@ -23,7 +23,7 @@ class EventType(str, Enum):
     PLAN_REVISED = "plan.revised"  # digest, plan, why
     RUN_SUPERSEDED = "run.superseded"  # run, by, why
     MACHINE_INTENDED = "machine.intended"  # tag, provider, lease, why
-    MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at
+    MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at, level
     MACHINE_READY = "machine.ready"  # machine, seconds
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)

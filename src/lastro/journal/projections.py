@@ -377,6 +377,7 @@ def machine_views(home: Sequence[Event], now: datetime) -> tuple[MachineView, ..
                 node=facts["node"],
                 state="booting",
                 created_at=facts["requested_at"],
+                level=facts.get("level"),
             )
         elif event.type is EventType.MACHINE_READY:
             tag = tag_of[facts["machine"]]

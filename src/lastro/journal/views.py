@@ -106,6 +106,7 @@ class MachineView:
     gone_at: str | None = None
     cause: str | None = None
     seconds: float | None = None
+    level: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

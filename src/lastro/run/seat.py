@@ -76,6 +76,13 @@ def read_seat(folder: RunFolder, number: int | None = None) -> ProcessId | None:
     return None
 
 
+def read_seat_machine(folder: RunFolder) -> str | None:
+    """Return the machine of the highest seat; None when nobody ever sat there."""
+    with contextlib.suppress(FileNotFoundError):
+        return str(strictjson.read(folder.seat(highest(folder.seats)))["machine"])
+    return None
+
+
 @dataclass(frozen=True)
 class Claim:
     """The right to publish as attempt `number`."""

@@ -11,6 +11,7 @@ from lastro import strictjson
 from lastro.clock import Clock
 from lastro.errors import Fenced, StorageError
 from lastro.journal.events import EventType
+from lastro.journal.signals import Heartbeat
 from lastro.journal.streams import StreamWriter, read_stream
 from lastro.locale import _
 from lastro.paths import CampaignFolder, RunFolder, stream_of_attempt
@@ -54,7 +55,14 @@ def supervise(folder: RunFolder, clock: Clock) -> Next:
             _("run {run} is supervised by another process of this machine").format(run=order.run),
             hint=_("look at it with `lastro status`"),
         )
-    return _Supervisor(folder, order, seat, me, clock).carry_out()
+    # The sign that home looks for where it cannot ask for the process; 0 says good-bye.
+    sign = Heartbeat(folder.supervisor_beat)
+    sign.beat(highest(folder.claims) + 1)
+    try:
+        return _Supervisor(folder, order, seat, me, clock).carry_out()
+    finally:
+        if seat.is_mine():
+            sign.beat(0)
 
 
 class _Supervisor:

@@ -230,6 +230,7 @@ def _machine(row: MachineRow) -> dict[str, Any]:
     return {
         "id": view.id,
         "node": view.node,
+        "level": view.level,
         "tag": view.tag,
         "provider": view.provider,
         "state": view.state,

@@ -50,6 +50,11 @@ def deliverable_status(code: str, *, awaited: bool = False) -> str:
     }.get(code, code)
 
 
+def machine_level(code: str) -> str:
+    """Return the word for how far a machine is kept apart from the box that it runs on."""
+    return {"plain": _("not jailed"), "jailed": _("jailed")}.get(code, code)
+
+
 def machine_state(code: str) -> str:
     """Return the word for a machine's state."""
     return {

@@ -1,0 +1,29 @@
+"""Whether a run has a supervisor: asked of the process table on this box, else of the signs that it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lastro.journal.signals import read_beat
+from lastro.paths import RunFolder
+from lastro.procs.identity import boot_id, is_alive
+from lastro.run.seat import read_seat, read_seat_machine
+
+
+def is_supervised(run: RunFolder, gone: Collection[str | None]) -> bool:
+    """Tell whether somebody sits in a run's seat and has not said good-bye.
+
+    A process of another boot (another machine, or a jail) cannot be asked. It counts as there until it says
+    good-bye or its machine is gone; one that is silent for too long is given up (see `silence`).
+
+    Args:
+        run: the run's folder on the disk.
+        gone: machines that are known to be gone.
+    """
+    holder = read_seat(run)
+    if holder is None or is_alive(holder):
+        return holder is not None
+    if holder.boot_id in ("", boot_id()) or read_seat_machine(run) in gone:
+        return False
+    beat = read_beat(run.supervisor_beat)
+    return beat is not None and beat.step > 0
