@@ -87,8 +87,9 @@ def test_a_program_that_is_killed_goes_on_from_its_own_save_and_the_line_again_s
 ) -> None:
     first = folder.start(*LINE, *COMMAND)
     wait_for(lambda: saved(folder, 10))
-    (folder.folder / "go on").touch()  # nothing that lies beside the code is code
     os.kill(job_pid(folder, 1), signal.SIGKILL)
+    wait_for(lambda: (run_folder(folder) / "attempts/2/process.json").exists())
+    (folder.folder / "go on").touch()  # nothing that lies beside the code is code
 
     assert first.wait(60) == 0
     assert total(folder) == {"step": 30, "total": 465}
@@ -153,8 +154,9 @@ def test_on_a_machine_that_is_lost_the_save_is_put_back_on_the_next(
     wait_for(lambda: saved(folder, 10))
     (machine,) = Local(Home(folder.home), SystemClock()).machines()
     host = json.loads(Home(folder.home).local_machine(machine.id).host.read_text())
-    go_on.touch()
     os.kill(host["process"]["pid"], signal.SIGKILL)
+    wait_for(lambda: (run_folder(folder) / "attempts/2/process.json").exists())
+    go_on.touch()
 
     assert first.wait(90) == 0
     log = (run_folder(folder) / "attempts/2/log.txt").read_text()

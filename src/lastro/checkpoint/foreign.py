@@ -64,15 +64,14 @@ def find_saves(workdir: Path, pattern: str) -> list[Save]:
 
 def look_at(workdir: Path, origin: str) -> Save | None:
     """Return one save as it is now; None when there is none."""
-    top = workdir / origin
+    top = f"{workdir}/{origin}"
     seen = hashlib.sha256()
     newest, files = 0.0, []
     try:
-        if top.is_symlink():
-            return None
-        names = [""] if stat.S_ISREG(top.stat().st_mode) else sorted(_below(top, ""))
+        kind = os.lstat(top).st_mode
+        names = sorted(_below(top, "")) if stat.S_ISDIR(kind) else [""] if stat.S_ISREG(kind) else []
         for name in names:
-            found = (top / name).stat()
+            found = os.stat(f"{top}/{name}" if name else top)  # noqa: PTH116 - this is asked twice a second
             seen.update(f"{name}\0{found.st_size}\0{found.st_mtime_ns}\n".encode(errors="surrogateescape"))
             newest = max(newest, found.st_mtime)
             files.append(name)
@@ -81,11 +80,11 @@ def look_at(workdir: Path, origin: str) -> Save | None:
     return Save(origin, seen.hexdigest()[:32], newest, tuple(files)) if files else None
 
 
-def _below(folder: Path, prefix: str) -> Iterator[str]:
+def _below(folder: Path | str, prefix: str) -> Iterator[str]:
     """Yield the regular files below a folder; a link to a file is a file, other links are passed over."""
     for entry in os.scandir(folder):
         if entry.is_dir(follow_symlinks=False):
-            yield from _below(Path(entry.path), f"{prefix}{entry.name}/")
+            yield from _below(entry.path, f"{prefix}{entry.name}/")
         elif entry.is_file():
             yield f"{prefix}{entry.name}"
 

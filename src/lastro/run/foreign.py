@@ -31,6 +31,8 @@ from lastro.run.writers import being_written
 
 #: Seconds between two looks at what the program has saved.
 LOOK_SECONDS = 0.5
+#: So many times as long as a look has taken: many saves are looked at less often.
+LOOK_SHARE = 100
 #: A save is complete when nothing in it has changed for so long. Doubled when that was too early once.
 QUIET_SECONDS = 2.0
 LONGEST_QUIET_SECONDS = 60.0
@@ -138,7 +140,10 @@ class ForeignSaves:
         """Announce a copy that is done; begin the next one. Never waits for either. `now`: monotonic."""
         if self._order.checkpoints is None or now < self._next_look:
             return
-        self._next_look = now + LOOK_SECONDS
+        self._look(now)
+        self._next_look = now + max(LOOK_SECONDS, LOOK_SHARE * (time.monotonic() - now))
+
+    def _look(self, now: float) -> None:
         if self._copy is not None:
             if self._copy.thread is not None and self._copy.thread.is_alive():
                 return
