@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from lastro.flow.policy import Dispatch, Situation, Wait, next_action
 from lastro.flow.silence import Pulse, left_behind, may_be_silent, too_silent
 from lastro.journal.projections import project
 from lastro.journal.signals import Heartbeat
 from lastro.journal.views import AttemptView, CampaignView, MachineView, RunView
 from lastro.paths import CampaignFolder
+from lastro.providers.base import Machine, MachineState
 
 
 def _life(**more: object) -> AttemptView:
@@ -89,3 +91,30 @@ def test_between_two_attempts_nobody_has_to_speak(end: str | None, counts: bool)
 )
 def test_a_machine_that_was_given_up_is_not_used_again(end: str, state: str, behind: bool) -> None:
     assert left_behind(_view(_life(end=end), state)) == ({"m-1"} if behind else set())
+
+
+@pytest.mark.parametrize(("leaving", "action"), [(frozenset({"m-1"}), Wait), (frozenset(), Dispatch)])
+def test_nothing_is_started_on_a_machine_that_has_announced_its_end(
+    leaving: frozenset[str], action: type
+) -> None:
+    view = _view(_life(end="notice", ended_at="2026-11-30T00:01:00.000000Z"))
+    view = replace(view, runs=(replace(view.runs[0], status="interrupted"),))
+    there = Machine(
+        id="m-1",
+        node="n-1",
+        tag="t",
+        state=MachineState.RUNNING,
+        workdir=Path(),
+        created_at=datetime.now(timezone.utc),
+    )
+    now = Situation(
+        view=view,
+        machines={"m-1": there},
+        supervised=frozenset(),
+        wanted=("r1",),
+        max_machines=1,
+        checked=frozenset({"m-1"}),
+        leaving=leaving,
+    )
+
+    assert type(next_action(now)) is action

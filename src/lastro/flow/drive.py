@@ -37,7 +37,7 @@ from lastro.locale import _
 from lastro.paths import RunFolder
 from lastro.plan.build import Plan, PlannedRun
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
-from lastro.rules import Limits
+from lastro.rules import End, Limits
 from lastro.run.seat import take_seat_away
 from lastro.units import show_duration
 
@@ -45,6 +45,8 @@ from lastro.units import show_duration
 LOOK_SECONDS = 0.1
 #: Seconds between two copies of home's stream to the disk while nothing else happens.
 MIRROR_SECONDS = 5.0
+#: Nothing is started on a machine for so long after it has announced its end: the longest notice, and a bit.
+NOTICE_HOLDS_SECONDS = 150.0
 #: A machine that has not booted by then is an error of its provider.
 BOOT_DEADLINE_SECONDS = 600.0
 
@@ -95,6 +97,7 @@ class Driver:
         self._mirrored = 0.0
         self._booting: dict[str, float] = {}
         self._others = machines_of_others(drive.session)
+        self._noticed: dict[tuple[str, int], float] = {}
         self._gone: frozenset[str | None] = frozenset()
         self._pulse = Pulse(drive.session.on_disk)
         self._refusals, self._ask_again_at = 0, 0.0
@@ -167,6 +170,7 @@ class Driver:
             silences=self._silences(view, supervised),
             max_silence=self._d.plan.silence_seconds,
             others=self._others,
+            leaving=self._leaving(view),
             limits=limits_by_machine(self._d.plan, view),
             fresh=limits_of_new(self._d.plan, view, self._lease(view)),
             max_weather=self._d.plan.max_weather,
@@ -194,6 +198,15 @@ class Driver:
                     )
                 )
         return silences
+
+    def _leaving(self, view: CampaignView) -> frozenset[str]:
+        """Return the machines whose notice was heard a short while ago; one that stays is used again."""
+        now = self._d.clock.monotonic()
+        noticed = [
+            (run.id, life) for run in view.runs for life in run.attempts if life.end == End.NOTICE.value
+        ]
+        heard = {life.machine: self._noticed.setdefault((run, life.number), now) for run, life in noticed}
+        return frozenset(machine for machine, since in heard.items() if now - since < NOTICE_HOLDS_SECONDS)
 
     def _supervised(self) -> frozenset[str]:
         """Return every run on the disk whose supervisor lives, also one that the plan no longer has."""

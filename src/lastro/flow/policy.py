@@ -36,6 +36,7 @@ class Situation:
     retiring: runs that were set aside and have been asked to end.
     silences: seconds since the last sign of life of each living supervisor. max_silence: more is a loss.
     others: machines that another home has rented, and that cannot always be asked from here.
+    leaving: machines that have announced their end to a supervisor of theirs a short while ago.
     limits: what each rented machine may not exceed. fresh: what one that is taken now could not.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     """
@@ -53,6 +54,7 @@ class Situation:
     silences: Mapping[str, float] = field(default_factory=dict)
     max_silence: float = math.inf
     others: frozenset[str] = frozenset()
+    leaving: frozenset[str] = frozenset()
     limits: Mapping[str, Limits] = field(default_factory=dict)
     fresh: Limits = field(default_factory=Limits)
     max_weather: Money | None = None
@@ -306,7 +308,8 @@ def _dispatch(now: Situation) -> Action | None:
     if halted is not None:
         return None
     busy = _busy(now)
-    free = [machine.id for machine in _running(now) if machine.id is not None and machine.id not in busy]
+    held = busy | now.leaving
+    free = [machine.id for machine in _running(now) if machine.id is not None and machine.id not in held]
     fitting = [(run, machine) for run in _waiting(now) for machine in free if _fits(now, machine, run)]
     if not fitting:
         return None
