@@ -13,7 +13,7 @@ from benchmarks import box
 from benchmarks.result import Measure, Result
 
 #: Every benchmark, in the order in which all of them run: a module with `run() -> Result`.
-NAMES = ("help", "log", "save", "preemption", "supervisor")
+NAMES = ("help", "log", "save", "items", "preemption", "supervisor")
 
 
 def main(arguments: list[str]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lastro import atomic, strictjson
@@ -60,7 +60,7 @@ class ItemIndex:
     def append(self, lines: Iterable[Published]) -> None:
         """Add lines, by one write and one fsync for all of them."""
         added = tuple(lines)
-        text = "".join(strictjson.dumps(asdict(line)) + "\n" for line in added).encode()
+        text = "".join(strictjson.dumps(vars(line)) + "\n" for line in added).encode()
         self._lines.write(text)
         self._lines.sync()
         self.size += len(text)
