@@ -29,7 +29,7 @@ def _killed_at_work(campaign: SmallCampaign, *arguments: str) -> None:
 
 
 def test_a_stop_is_not_undone_by_a_run_that_only_follows(campaign: SmallCampaign) -> None:
-    campaign.edit("pace: 0.02", "pace: 0.1")
+    campaign.edit("steps: 40, pace: 0.02", "steps: 600, pace: 0.1")
     driver = campaign.start("run")
     wait_for(lambda: _attempts_at_work(campaign))
     with (campaign.home / "follower.txt").open("w") as told:
