@@ -36,10 +36,6 @@ class MemoryGroup:
         used = _number(self.folder / name)
         return None if used is None else max(0, used - (_field(self.folder / "memory.stat", cache) or 0))
 
-    def peak(self) -> int | None:
-        """Return the most that was ever in use."""
-        return _number(self.folder / ("memory.max_usage_in_bytes" if self.version == 1 else "memory.peak"))
-
     def kills(self) -> int | None:
         """Return how many of its processes the kernel has killed for want of memory."""
         return _field(

@@ -11,6 +11,8 @@ from lastro.procs.killtree import descendants
 
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+#: A line of /proc/PID/stat is shorter by far.
+_STAT_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,18 @@ def tree_use(roots: Collection[int]) -> TreeUse:
 
 def _use_of(pid: str) -> tuple[int, float, int] | None:
     """Return parent, processor seconds (with those of waited-for children) and resident bytes."""
-    try:
-        with open(f"/proc/{pid}/stat", errors="replace") as file:  # noqa: PTH123 - half the time of a Path
-            text = file.read()
+    try:  # by descriptor: half the time of a file object, and this is done for each process of the machine
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
+    try:
+        text = os.read(descriptor, _STAT_BYTES)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     # The command's name stands in parentheses and may hold spaces and parentheses; fields as in proc(5).
-    fields = text[text.rindex(")") + 2 :].split()
+    fields = text[text.rindex(b")") + 2 :].split(None, 22)
     ticks = int(fields[11]) + int(fields[12]) + int(fields[13]) + int(fields[14])
     return int(fields[1]), ticks / _TICK, int(fields[21]) * _PAGE
 
