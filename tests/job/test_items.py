@@ -25,6 +25,7 @@ from lastro.journal.signals import read_beat
 from lastro.paths import AttemptFolder
 from lastro.rules import Attempt as Told
 from lastro.strictjson import read
+from tests.disk.small import fill, on_a_small_disk
 from tests.job.hand import Run, environment, kinds, make_run, signals
 
 _MAKER = Path(__file__).with_name("maker.py")
@@ -423,3 +424,26 @@ def test_folders_and_files_take_each_others_place(tmp_path: Path) -> None:
             (aside / "x").touch()
         atomic.publish_many([(aside, tmp_path / "final")])
         assert (tmp_path / "final").is_dir() == (kind == "folder")
+
+
+@on_a_small_disk(6 * 2**20)
+def test_a_full_disk_is_waited_for_and_every_item_is_published(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "disk" / "campaigns" / "c")
+    folder = run.attempt()
+    until = tmp_path / "until"
+    ids = [f"{number:03}" + "x" * 200 for number in range(40)]
+    job = start(folder, ids=ids, batch=40, linger_at=ids[-1], until=str(until))
+    while (beat := read_beat(folder.heartbeat)) is None or beat.step < 40:
+        assert job.poll() is None, folder.log.read_text()
+        time.sleep(0.01)
+    ballast = fill(tmp_path / "disk")
+    until.touch()
+    while "disk_full" not in kinds(folder):
+        assert job.poll() is None, folder.log.read_text()
+        time.sleep(0.02)
+
+    ballast.unlink()
+
+    assert job.wait(60) == 0
+    assert done(run) == ids
+    assert kinds(folder)[-1] == "disk_room"
