@@ -9,7 +9,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from lastro.cli.options import Translated, as_json_option, campaign_argument, disk_option, option
+from lastro.cli.options import (
+    DEFAULT_FILE,
+    Translated,
+    as_json_option,
+    campaign_argument,
+    disk_option,
+    option,
+)
 from lastro.cli.render import console, narrator, print_json
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
@@ -148,7 +155,11 @@ def _understood(ctx: click.Context, wish: dict[str, Any], tell: Callable[[str], 
     made = quick_campaign(command, Path.cwd().resolve(), provider=wish["on"] or "here", **saves)
     close = wish["close"] and ctx.get_parameter_source("close") is ParameterSource.COMMANDLINE
     name = made.loaded.spec.campaign
-    tell(_("campaign {name}; its record: `lastro status --campaign {name}`").format(name=name))
+    option = f" --campaign {name}" if DEFAULT_FILE.exists() else ""
+    tell(_("campaign {name}").format(name=name))
+    tell(
+        _("what it prints: `lastro logs -f{option}`; to end it: `lastro stop{option}`").format(option=option)
+    )
     for note in made.notes:
         tell(note)
     return {**wish, "campaign_file": made.loaded.path, "quick": made.loaded, "close": close}
