@@ -88,7 +88,7 @@ def test_a_program_that_is_killed_goes_on_from_its_own_save_and_the_line_again_s
     first = folder.start(*LINE, *COMMAND)
     wait_for(lambda: saved(folder, 10))
     os.kill(job_pid(folder, 1), signal.SIGKILL)
-    wait_for(lambda: (run_folder(folder) / "attempts/2/process.json").exists())
+    wait_for((run_folder(folder) / "attempts/2/process.json").exists)
     (folder.folder / "go on").touch()  # nothing that lies beside the code is code
 
     assert first.wait(60) == 0
@@ -114,7 +114,7 @@ def test_stopped_it_pauses_with_11_and_the_line_again_goes_on_once(folder: Small
     assert "paused at step 10, saved and read back" in stopped.stdout
     assert first.wait(60) == 11
     second = folder.start(*LINE, *COMMAND)
-    wait_for(lambda: (run_folder(folder) / "attempts/2/process.json").exists())
+    wait_for((run_folder(folder) / "attempts/2/process.json").exists)
     folder.lastro("stop")
     assert second.wait(60) == 11, "a stop that comes later is not undone"
     (folder.folder / "go on").touch()
@@ -155,7 +155,7 @@ def test_on_a_machine_that_is_lost_the_save_is_put_back_on_the_next(
     (machine,) = Local(Home(folder.home), SystemClock()).machines()
     host = json.loads(Home(folder.home).local_machine(machine.id).host.read_text())
     os.kill(host["process"]["pid"], signal.SIGKILL)
-    wait_for(lambda: (run_folder(folder) / "attempts/2/process.json").exists())
+    wait_for((run_folder(folder) / "attempts/2/process.json").exists)
     go_on.touch()
 
     assert first.wait(90) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from pathlib import Path
 
-from lastro.plan.build import Plan, make_plan
+from lastro.plan.build import Code, Plan, make_plan
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import load_campaign, load_offers
 from lastro.spec.offers import Offer
@@ -49,7 +49,7 @@ def plan(folder: Path, extra: str = "", offers_text: str | None = None) -> Plan:
         campaign(folder, extra),
         offers(folder, offers_text) if offers_text else (),
         created_at=NOW,
-        code_digest="c" * 64,
+        code=Code(digest="c" * 64),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from lastro import strictjson
 from lastro.errors import PlanError
-from lastro.plan.build import Plan, make_plan, require_possible
+from lastro.plan.build import Code, Plan, make_plan, require_possible
 from lastro.rules import Corpus
 from lastro.spec.load import load_campaign
 from lastro.spec.run_id import run_id
@@ -25,9 +25,11 @@ def design_plan(tmp_path: Path) -> Plan:
         load_campaign(DESIGN).spec,
         offers(tmp_path, LOTS),
         created_at=NOW,
-        code_digest="c" * 64,
-        code_excludes=["campaign.yaml"],
-        code_git={"commit": None, "diff_digest": None, "dirty": True},
+        code=Code(
+            digest="c" * 64,
+            excludes=["campaign.yaml"],
+            git={"commit": None, "diff_digest": None, "dirty": True},
+        ),
         corpus=CORPUS,
         disk="./disk",
     )

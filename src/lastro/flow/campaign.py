@@ -81,7 +81,12 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
         LastroError: with the exit code of its kind; what was achieved stays, and the next call goes on.
     """
     draft = draw_up(
-        wish.quick or wish.campaign_file, clock, on=wish.on, disk=wish.disk, faults=wish.faults, adapt=wish.adapt
+        wish.quick or wish.campaign_file,
+        clock,
+        on=wish.on,
+        disk=wish.disk,
+        faults=wish.faults,
+        adapt=wish.adapt,
     )
     provider = provider_for(draft.plan.provider, home, clock)
     faults = _faults(wish, draft, provider)

@@ -23,7 +23,7 @@ from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import Disk, Home
-from lastro.plan.build import Plan, make_plan
+from lastro.plan.build import Code, Plan, make_plan
 from lastro.rules import Corpus
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import LoadedCampaign, load_campaign, load_offers
@@ -97,6 +97,11 @@ def draw_up(
         loaded = replace(loaded, spec=adapt(loaded.spec))
     spec = loaded.spec if on is None else loaded.spec.model_copy(update={"provider": on})
     root = disk.absolute() if disk else loaded.disk_path or loaded.folder / DEFAULT_DISK
+    if root == loaded.folder:
+        raise UsageError(
+            _("the disk cannot be the campaign's own folder {path}").format(path=root),
+            hint=_("name another folder with --disk or `disk:`, such as ./disk"),
+        )
     before = Disk(root).campaign(spec.campaign).plan
     excludes = tuple(sorted({*loaded.left_out(root, *not_code), *_left_out_before(before)}))
     only = _code_only(loaded, before, excludes)
@@ -106,10 +111,12 @@ def draw_up(
         spec,
         load_offers(loaded.offers_path) if loaded.offers_path else (),
         created_at=clock.now(),
-        code_digest=code_digest(loaded.folder, files),
-        code_excludes=excludes,
-        code_only=only,
-        code_git=asdict(git) if git else None,
+        code=Code(
+            digest=code_digest(loaded.folder, files),
+            excludes=excludes,
+            only=only,
+            git=asdict(git) if git else None,
+        ),
         corpus=_corpus(loaded),
         disk=str(root),
     )

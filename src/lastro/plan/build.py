@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +19,21 @@ from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign
 from lastro.spec.offers import Offer
 
-__all__ = ["Plan", "PlannedRun", "is_possible", "make_plan", "require_possible"]
+__all__ = ["Code", "Plan", "PlannedRun", "is_possible", "make_plan", "require_possible"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """What is known of the code.
+
+    `excludes`: what was left out of it, so that its digest can be checked again. `only`: the files that are
+    the code; None: everything that was not left out. `git`: commit and diff digest, recorded for people.
+    """
+
+    digest: str
+    excludes: Sequence[str] = ()
+    only: Sequence[str] | None = None
+    git: Mapping[str, Any] | None = None
 
 
 def make_plan(
@@ -26,10 +41,7 @@ def make_plan(
     offers: Sequence[Offer],
     *,
     created_at: datetime,
-    code_digest: str,
-    code_excludes: Sequence[str] = (),
-    code_only: Sequence[str] | None = None,
-    code_git: Mapping[str, Any] | None = None,
+    code: Code,
     corpus: Corpus | None = None,
     disk: str | None = None,
 ) -> Plan:
@@ -39,10 +51,7 @@ def make_plan(
         campaign: the campaign file's content; its `provider` is the one that is used.
         offers: what can be rented; empty when nothing is.
         created_at: now, aware.
-        code_digest: of the code folder; part of every run's id.
-        code_excludes: what was left out of the code, so that its digest can be checked again.
-        code_only: the files that are the code; None: everything that was not left out.
-        code_git: commit and diff digest, recorded for people.
+        code: what is known of the code; its digest is part of every run's id.
         corpus: the fixed input with its digest; None for a campaign without one.
         disk: where the disk is, as it will be shown.
     """
@@ -61,7 +70,7 @@ def make_plan(
         seed=campaign.seed,
         resume=campaign.resume,
         setup=campaign.setup,
-        runs=_runs(campaign, code_digest, corpus),
+        runs=_runs(campaign, code.digest, corpus),
         stop=campaign.stop,
         checkpoint=campaign.checkpoint.policy(),
         checkpoints=campaign.checkpoints,
@@ -69,10 +78,10 @@ def make_plan(
         deliverables=_deliverables(campaign),
         decision=_decision(campaign),
         corpus=corpus,
-        code_digest=code_digest,
-        code_excludes=tuple(code_excludes),
-        code_only=tuple(code_only) if code_only is not None else None,
-        code_git=dict(code_git) if code_git else None,
+        code_digest=code.digest,
+        code_excludes=tuple(code.excludes),
+        code_only=tuple(code.only) if code.only is not None else None,
+        code_git=dict(code.git) if code.git else None,
         want=dict(campaign.want),
         jurisdictions=campaign.jurisdictions,
         window_hours=window,

@@ -53,9 +53,9 @@ class Order:
     `disk`: uuid of the disk that everything lies on, None where it was never marked. `committed_step`: the
     highest step that home has seen committed, so that a disk without it is no beginning at step 0.
 
-    Paths are absolute and belong to the machine that carries out the order. `checkpoints` is the pattern, below
-    the workdir, of the saves of a program that lastro knows nothing of; `resume_arg` what its command gets
-    to go on from one of them.
+    Paths are absolute and belong to the machine that carries out the order. `checkpoints` is the pattern,
+    below the workdir, of the saves of a program that lastro knows nothing of; `resume_arg` what its command
+    gets to go on from one of them.
     """
 
     campaign: str
