@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -143,6 +144,23 @@ def test_stop_saves_and_run_goes_on(campaign: SmallCampaign) -> None:
     assert all(machine["state"] == "gone" for machine in paused["machines"])
     assert result["runs"][0]["attempts"][1]["resumed_step"] == first["committed_step"]
     assert campaign.totals() == {"control": SUM_TO_40, "better": SUM_TO_40}
+
+
+def test_a_second_campaign_of_the_same_name_on_the_same_disk_is_refused(campaign: SmallCampaign) -> None:
+    campaign.lastro("plan", "--freeze")
+    other = SmallCampaign(campaign.folder.parent / "other", campaign.home)
+    shutil.copytree(campaign.folder, other.folder, ignore=shutil.ignore_patterns("disk"))
+
+    refused = other.lastro("run", "--disk", str(campaign.disk))
+
+    assert refused.returncode == 2
+    assert str(campaign.folder / "campaign.yaml") in refused.stderr
+
+
+def test_a_run_that_failed_fails_the_command_that_asked_for_it_alone(campaign: SmallCampaign) -> None:
+    (campaign.folder / "job.py").write_text("raise SystemExit('no data here')\n")
+
+    assert campaign.lastro("run", "--only", "better").returncode == 1
 
 
 def test_nothing_of_a_machine_is_alive_after_the_campaign(campaign: SmallCampaign) -> None:

@@ -178,13 +178,20 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     if isinstance(ended, policy.Halt):
         return Outcome(page=_page_now(session), exit_code=NotProven.exit_code, halted=ended.why)
     if not wish.close or journey.only is not None:
-        codes = [exit_code_of(run) for run in _runs(session.view(), plan)] if wish.quick else []
+        codes = [exit_code_of(run) for run in _answered_for(journey, session.view(), plan)]
         outcome = Outcome(page=_page_now(session), exit_code=max(codes, default=0))
     else:
         closing = close(session, writer, plan, tell)
         outcome = Outcome(page=closing.page, exit_code=closing.exit_code)
     _all_fired(journey, plan)
     return outcome
+
+
+def _answered_for(journey: _Journey, view: CampaignView, plan: Plan) -> list[RunView]:
+    """Return the runs whose end is the command's own when nothing is closed: the one named, or the required."""
+    if journey.only is not None:
+        return [view.run(run) for run in journey.only]
+    return [run for run in _runs(view, plan) if run.priority == "required"]
 
 
 def _runs(view: CampaignView, plan: Plan) -> list[RunView]:

@@ -185,7 +185,22 @@ def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
         provider=draft.plan.provider,
         key=session_key(draft.plan.campaign, open_disk(disk).uuid),
     )
-    return Session(home, facts, clock)
+    session = Session(home, facts, clock)
+    _require_the_same_file(session)
+    return session
+
+
+def _require_the_same_file(session: Session) -> None:
+    """Two campaign files of one name on one disk would be one campaign; refuse while the first is there."""
+    known = session.at_home.facts
+    if not known.exists():
+        return
+    before = Path(strictjson.read(known)["campaign_file"])
+    if str(before) != session.facts.campaign_file and before.exists():
+        raise UsageError(
+            _("campaign {name} on this disk belongs to {file}").format(name=session.facts.name, file=before),
+            hint=_("give this campaign another name, or another disk"),
+        )
 
 
 def _require_the_disk_of_before(draft: Draft, disk: Disk, home: Home, clock: Clock) -> None:
