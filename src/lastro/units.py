@@ -19,7 +19,9 @@ _SECONDS = {
     "h": Decimal(3600), "d": Decimal(86400), "day": Decimal(86400), "days": Decimal(86400),
     "w": Decimal(604800),
 }  # fmt: skip
-_PART = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)")
+#: More digits than these are a mistake, and would be slow to reckon with.
+_NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
+_PART = re.compile(rf"\s*({_NUMBER})\s*([A-Za-z]+)")
 #: ISO 4217 codes have three capital letters; which of them exist is not checked.
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
@@ -79,7 +81,7 @@ class Money:
 
 def parse_money(text: str) -> Money:
     """Read `60 USD` or `47.14 BRL`. Raises ValueError with a sentence for the user."""
-    match = re.fullmatch(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s+(\S+)\s*", text)
+    match = re.fullmatch(rf"\s*(-?{_NUMBER})\s+(\S+)\s*", text)
     if not match:
         raise ValueError(_("{text!r} is not an amount with its currency, such as '60 USD'").format(text=text))
     try:

@@ -98,9 +98,9 @@ def test_binary_garbage_is_told_as_such(tmp_path: Path) -> None:
 
 def test_a_huge_file_is_not_even_read(tmp_path: Path) -> None:
     path = tmp_path / "campaign.yaml"
-    path.write_bytes(b"#" * (2**20 + 1))
+    path.write_bytes(b"#" * (2**18 + 1))
 
-    with pytest.raises(CampaignInvalid, match="larger than 1 MiB"):
+    with pytest.raises(CampaignInvalid, match="larger than 256 KiB"):
         load_campaign(path)
 
 

@@ -38,8 +38,8 @@ from lastro.units import parse_duration
 CONTROL = "control"
 Priority = Literal["required", "useful", "exploratory"]
 
-_STEPS = re.compile(r"([0-9]+)\s*steps?")
-_MARGIN = re.compile(r"([+-]?[0-9]+(?:\.[0-9]+)?)(?:\s+over\s+(\S+))?")
+_STEPS = re.compile(r"([0-9]{1,15})\s*steps?")
+_MARGIN = re.compile(r"([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)(?:\s+over\s+(\S+))?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -514,9 +514,18 @@ def waits_for(stages: Mapping[str, Stage], name: str) -> tuple[str, ...]:
 
 def _stage_circles(stages: Mapping[str, Stage]) -> Iterator[Problem]:
     left = {name: {before for before in waits_for(stages, name) if before in stages} for name in stages}
-    while free := [name for name, before in left.items() if not before & set(left)]:
-        for name in free:
-            del left[name]
+    following: dict[str, list[str]] = {name: [] for name in stages}
+    for name, before in left.items():
+        for other in before:
+            following[other].append(name)
+    free = [name for name, before in left.items() if not before]
+    while free:
+        done = free.pop()
+        del left[done]
+        for name in following[done]:
+            left[name].discard(done)
+            if not left[name]:
+                free.append(name)
     if left:
         yield Problem(
             ("stages", next(iter(left)), "after"),

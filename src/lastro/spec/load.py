@@ -24,6 +24,8 @@ M = TypeVar("M", bound=BaseModel)
 
 #: More than this many problems at once help nobody.
 _SHOWN = 12
+#: Characters of one problem.
+_LONGEST = 1000
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def made_in_code(model: type[M], values: Mapping[str, Any]) -> M:
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        problems = [problem for item in error.errors() for problem in _problems(model, item)]
+        problems = [problem for item in error.errors() for problem in _problems(model, item, {})]
         told = "\n".join(_named(problem.path, False, problem.message) for problem in problems)
         raise CampaignInvalid(told, hint=problems[0].hint) from error
 
@@ -149,7 +151,7 @@ def _read(path: Path, *, what: str, hint: str) -> str:
         ) from error
     if len(data) > yaml_tree.MAX_BYTES:
         raise refuse(
-            _("it is larger than 1 MiB, so it is hardly {what}").format(what=what), _("name another file")
+            _("it is larger than 256 KiB, so it is hardly {what}").format(what=what), _("name another file")
         )
     try:
         return data.decode("utf-8-sig")
@@ -182,16 +184,21 @@ def _validate(model: type[M], tree: yaml_tree.Tree, file: str) -> M:
         return model.model_validate(tree.value)
     except ValidationError as error:
         items = error.errors()
-        misspelt = {_meant(model, item) for item in items if item["type"] == "extra_forbidden"}
+        unknown = [item for item in items if item["type"] == "extra_forbidden"]
+        # More guesses than are shown would only take time: a hostile file has thousands.
+        meant = {item["loc"]: _meant(model, item) for item in unknown[: 2 * _SHOWN]}
+        misspelt = set(meant.values())
         kept = [item for item in items if item["type"] != "missing" or item["loc"] not in misspelt]
-        problems = [problem for item in kept for problem in _problems(model, item)]
+        problems = [problem for item in kept for problem in _problems(model, item, meant)]
         raise _told(problems, tree, file) from error
 
 
 # --- what pydantic found, in lastro's words ---------------------------------------------------------
 
 
-def _problems(model: type[BaseModel], item: Mapping[str, Any]) -> list[Problem]:
+def _problems(
+    model: type[BaseModel], item: Mapping[str, Any], meant: Mapping[yaml_tree.Path, yaml_tree.Path]
+) -> list[Problem]:
     path: tuple[str | int, ...] = item["loc"]
     cause = item.get("ctx", {}).get("error")
     if isinstance(cause, Contradiction):
@@ -200,8 +207,8 @@ def _problems(model: type[BaseModel], item: Mapping[str, Any]) -> list[Problem]:
         text = _("the key {key!r} is missing").format(key=path[-1])
         return [Problem(path[:-1], text, _("add it; docs/campaign-file.md has an example of every key"))]
     if item["type"] == "extra_forbidden":
-        meant = _meant(model, item)
-        guess = _guess(str(meant[-1])) if meant else ""
+        near = meant.get(path, ())
+        guess = _guess(str(near[-1])) if near else ""
         text = _("unknown key {key!r}{guess}").format(key=path[-1], guess=guess)
         known = ", ".join(_keys_at(model, path[:-1]))
         return [Problem((*path, _KEY), text, _("known keys here: {known}").format(known=known))]
@@ -297,7 +304,8 @@ def _told(problems: list[Problem], tree: yaml_tree.Tree, file: str) -> CampaignI
 
 
 def _named(path: tuple[str | int, ...], key: bool, message: str) -> str:
-    """Put the path of the value before the message, as in `stop[1]: ...`."""
+    """Put the path of the value before the message, as in `stop[1]: ...`; what nobody reads is cut off."""
+    message = message if len(message) <= _LONGEST else message[:_LONGEST] + "..."
     owner = path[:-1] if key else path
     text = ""
     for part in owner:

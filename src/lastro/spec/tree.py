@@ -26,7 +26,10 @@ from ruamel.yaml.events import (
 from lastro.errors import CampaignInvalid
 from lastro.locale import _
 
-MAX_BYTES = 2**20
+#: The parser takes about a second for as much of the worst there is.
+MAX_BYTES = 2**18
+#: Of one text, and of anything between two blanks: some of it takes time that grows with the square.
+MAX_TEXT = 2**15
 MAX_DEPTH = 32
 #: Values in all, those that aliases repeat counted each time.
 MAX_VALUES = 10_000
@@ -43,6 +46,9 @@ _INT = re.compile(r"[-+]?[0-9]+")
 _OCTAL = re.compile(r"0o[0-7]+")
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+#: What a \\ud83d escape makes; JSON and UTF-8 have no place for it.
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+_LONG_WORD = re.compile(rf"\S{{{MAX_TEXT + 1}}}")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
@@ -81,6 +87,13 @@ def parse(text: str, file: str) -> Tree:
         CampaignInvalid: with file, line and column, whatever the text is.
     """
     reader = _Reader(file)
+    if (long := _LONG_WORD.search(text)) is not None:
+        start = text.rfind("\n", 0, long.start()) + 1
+        reader.refuse(
+            _("a word of more than {count} characters").format(count=MAX_TEXT),
+            (text.count("\n", 0, start) + 1, long.start() - start + 1),
+            _("data belongs into files of their own"),
+        )
     parser = YAML(typ="safe", pure=True)
     try:
         for event in parser.parse(text):
@@ -156,6 +169,18 @@ class _Reader:
             )
 
     def _scalar(self, event: Any, place: Place) -> None:
+        if len(event.value) > MAX_TEXT:
+            self.refuse(
+                _("a text of more than {count} characters").format(count=MAX_TEXT),
+                place,
+                _("data belongs into files of their own"),
+            )
+        if _HALF_CHARACTER.search(event.value):
+            self.refuse(
+                _("half of a character stands here, which no file can hold"),
+                place,
+                _("write the character itself, or both halves as one \\U escape"),
+            )
         here = self._stack[-1] if self._stack else None
         if here is not None and isinstance(here.value, dict) and here.key is None:
             self._key(here, event, place)
