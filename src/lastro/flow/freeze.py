@@ -303,10 +303,11 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
         _put_on_disk(draft, session)
         return Plan.from_json(view.plan)
     if changes.rules and revise is None:
+        what = _("{file} differs from the frozen plan in: {keys}").format(
+            file=draft.loaded.path.name, keys=", ".join(changes.rules)
+        )
         raise UsageError(
-            _("{file} differs from the frozen plan in: {keys}").format(
-                file=draft.loaded.path.name, keys=", ".join(changes.rules)
-            ),
+            "; ".join([what, *_other_corpus(view.plan.get("corpus"), fresh.get("corpus"))]),
             hint=_("put it back, or say why it changes: --revise WHY (both plans stay in the journal)"),
         )
     _refuse_secrets(draft)
@@ -316,6 +317,14 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
     _supersede(view, draft.plan, writer, why)
     _publish(draft, session)
     return draft.plan
+
+
+def _other_corpus(frozen: Mapping[str, Any] | None, fresh: Mapping[str, Any] | None) -> Iterator[str]:
+    """Say of a corpus that has the same name, and other bytes."""
+    if frozen and fresh and frozen["path"] == fresh["path"] and frozen["digest"] != fresh["digest"]:
+        yield _("the corpus {path} has changed: its digest is {now}, it was {then}").format(
+            path=fresh["path"], now=fresh["digest"][:12], then=frozen["digest"][:12]
+        )
 
 
 def _refuse_secrets(draft: Draft) -> None:
