@@ -115,7 +115,7 @@ MECHANISMS = (
     Mechanism(
         "what a job leaves behind is ended with it",
         "run/attempt.py",
-        "end_tree(self._marker, spare=[job.shim])",
+        "self._ended |= end_tree(self._marker, [job.job], spare=[job.shim])",
         "job.terminate()",
         "tests/run/test_supervisor.py::"
         "test_a_job_that_ignores_everything_is_ended_with_all_its_children_after_the_grace",

@@ -188,7 +188,7 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
 
 
 def _answered_for(journey: _Journey, view: CampaignView, plan: Plan) -> list[RunView]:
-    """Return the runs whose end is the command's own when nothing is closed: the one named, or the required."""
+    """Return the runs that a command without a closing answers for: the one named, else the required."""
     if journey.only is not None:
         return [view.run(run) for run in journey.only]
     return [run for run in _runs(view, plan) if run.priority == "required"]

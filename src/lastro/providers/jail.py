@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import lastro
 from lastro import atomic
 from lastro.locale import _
 from lastro.paths import MachineFolder
@@ -78,7 +77,7 @@ def start(folder: MachineFolder, disk: Path, node: str, env: Mapping[str, str]) 
 
 def _programs_below(hidden: str) -> list[str]:
     """Return the binds of Python and lastro where they lie in a folder that the jail has another of."""
-    roots = {sys.prefix, sys.base_prefix, str(Path(lastro.__file__).parent.parent)}
+    roots = {sys.prefix, sys.base_prefix, str(Path(__file__).parents[2])}
     below = sorted(root for root in roots if Path(root).is_relative_to(hidden))
     return [word for root in below for word in ("--ro-bind", root, root)]
 
