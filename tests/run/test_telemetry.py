@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -12,10 +15,11 @@ import pytest
 
 from lastro import strictjson
 from lastro.paths import RunFolder
+from lastro.procs.killtree import end_tree, members
 from lastro.run.gpus import Gpus
 from lastro.run.telemetry import pause
 from tests.run import fake_nvml
-from tests.run.jobs import events_of, order_for, start_supervisor
+from tests.run.jobs import events_of, order_for, start_supervisor, wait_for
 
 
 def lines(folder: RunFolder, number: int = 1) -> list[dict[str, Any]]:
@@ -147,6 +151,32 @@ def test_a_hanging_driver_delays_no_job_and_no_sample(tmp_path: Path) -> None:
 
     assert len(samples(folder)) >= 2
     assert events_of(folder, 1)[-1].facts["verdict"] == "completed"
+    wait_for(lambda: not _askers(tmp_path))
+
+
+def test_a_supervisor_that_is_killed_leaves_nobody_behind_in_the_driver(tmp_path: Path) -> None:
+    folder, _order = order_for(tmp_path, "sleep", "600")
+    supervisor = start_supervisor(folder, **fake_nvml.environment(tmp_path, sleep=3600))
+    wait_for(lambda: bool(_askers(tmp_path)))
+
+    try:
+        os.kill(supervisor.pid, signal.SIGKILL)
+        supervisor.wait(60)
+        wait_for(lambda: not _askers(tmp_path))
+    finally:
+        end_tree(("LASTRO_ATTEMPT", str(folder.attempt(1).root)))
+
+
+def _askers(tmp_path: Path) -> list[int]:
+    """Return the processes that ask the stand-in of this test and have got as far as its first call."""
+    marker = ("FAKE_NVML", str(tmp_path / "nvidia" / "facts"))
+    found = []
+    for process in members(marker).all:
+        with contextlib.suppress(OSError):
+            command = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+            loaded = "libnvidia-ml" in Path(f"/proc/{process.pid}/maps").read_text()
+            found += [process.pid] if b"lastro.run.nvml" in command and loaded else []
+    return found
 
 
 def test_a_machine_without_a_driver_is_a_weaker_level_told_once(tmp_path: Path) -> None:

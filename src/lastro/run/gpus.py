@@ -98,9 +98,9 @@ class Gpus:
             self._child.poll()
 
     def close(self) -> None:
-        """Let the child go: it ends with its standard input."""
-        if self._child is not None and self._child.stdin is not None:
-            self._child.stdin.close()
+        """End the child. One whose asker is killed ends by itself (`nvml`)."""
+        if self._child is not None and self.level in (None, "nvml"):
+            self._end("ended")
 
 
 @cache

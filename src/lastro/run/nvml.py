@@ -1,15 +1,19 @@
 """`python -m lastro.run.nvml`: asks the NVIDIA library, in a process of its own: a driver can hang for good.
 
 For each line on standard input it answers with one line of JSON: `{"gpus": [...]}`, the first time with
-`devices` too; `{"level": ...}` and an end when there is nothing to ask. It ends with its standard input.
+`devices` too; `{"level": ...}` and an end when there is nothing to ask. It ends with its standard input, and
+with its parent even in the middle of a call that does not return.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 #: Names of the bits of nvmlClocksEventReasons in nvml.h; an idle GPU (bit 0) is not held back.
 _HELD_BACK = {
@@ -20,6 +24,7 @@ _HELD_BACK = {
 
 def main() -> int:
     """Answer until standard input ends."""
+    _end_with_parent()
     try:
         import pynvml as nvml
     except ImportError:
@@ -35,6 +40,16 @@ def main() -> int:
         _say({**told, "gpus": [_sample(nvml, handle) for handle in handles]})
         told = {}
     return 0
+
+
+def _end_with_parent() -> None:
+    """Let the kernel kill this process when its parent dies; Linux only, like the supervisor itself."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        pass
 
 
 def _say(value: dict[str, Any]) -> None:
