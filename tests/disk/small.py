@@ -18,7 +18,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-_NAMESPACE = ("unshare", "--mount", "--propagation", "private")
+#: With processes of its own as well: when the scenario ends, however it does, nothing of it stays alive.
+_NAMESPACE = (
+    *("unshare", "--mount", "--propagation", "private"),
+    *("--pid", "--fork", "--kill-child", "--mount-proc"),
+)
 
 
 @cache

