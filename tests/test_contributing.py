@@ -67,11 +67,11 @@ def run(root: Path, *command: str) -> None:
 def project(tmp_path: Path) -> Path:
     for folder in ("src", "tests", "tools", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    digits = tmp_path / "examples" / "digits"
-    digits.mkdir(parents=True)
-    for file in (ROOT / "examples" / "digits").iterdir():
-        if file.is_file():
-            shutil.copy(file, digits)
+    for example in (ROOT / "examples").iterdir():  # the pages lead to them; their data is not needed
+        (tmp_path / "examples" / example.name).mkdir(parents=True)
+        for file in example.iterdir():
+            if file.is_file():
+                shutil.copy(file, tmp_path / "examples" / example.name)
     for file in (ROOT / "pyproject.toml", ROOT / "LICENSE", *ROOT.glob("*.md")):
         shutil.copy(file, tmp_path)
     return tmp_path
