@@ -275,7 +275,7 @@ MECHANISMS = (
         "checkpoint/store.py",
         "        if not still_mine():",
         "        if False:",
-        "tests/flow/test_frozen.py::test_a_thawed_job_whose_supervisor_stays_frozen_ends_itself_at_its_next_publish",
+        "tests/checkpoint/test_store.py::test_a_fenced_attempt_publishes_nothing",
     ),
     Mechanism(
         "a silent machine is given up",

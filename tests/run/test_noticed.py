@@ -23,7 +23,7 @@ def _nothing_stays_alive(tmp_path: Path) -> Iterator[None]:
         end_tree(("LASTRO_ATTEMPT", str(folder)))
 
 
-#: Says what it does with TERM: saves and leaves, or stays until it is allowed to end.
+#: Says what it does with TERM: saves and leaves, or stays until it may go; the first time, to be run again.
 _JOB = """
 import os, signal, sys, time
 def told(*_):
@@ -34,6 +34,8 @@ signal.signal(signal.SIGTERM, told)
 print("ready", flush=True)
 while not os.path.exists(os.environ["LASTRO_OUTPUTS"] + "/go"):
     time.sleep(0.02)
+if os.environ["LASTRO_ATTEMPT"].endswith("/1"):
+    sys.exit(85)
 """
 
 
@@ -86,6 +88,9 @@ def test_a_notice_that_is_taken_back_lets_the_job_stay(tmp_path: Path) -> None:
         notice.unlink()
         wait_for(lambda: EventType.NOTICE_WITHDRAWN in kinds_of(folder, 1))
         (folder.outputs / "go").touch()
-        cause = _ended(folder)
+        wait_for(lambda: EventType.RUN_ENDED in kinds_of(folder, 2))
 
-    assert cause["end"] == "done"
+    # It left in the end, but not for the notice: so it is started again here, and not elsewhere.
+    ended = next(event for event in events_of(folder, 1) if event.type is EventType.ATTEMPT_ENDED)
+    assert ended.facts["cause"]["end"] == "saved"
+    assert events_of(folder, 2)[-1].facts["verdict"] == "completed"
