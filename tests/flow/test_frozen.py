@@ -77,8 +77,16 @@ def run(tmp_path: Path) -> Iterator[RunFolder]:
     (tmp_path / "work" / "job.py").write_text(JOB)
     write_order(folder, order)
     yield folder
-    for attempt in folder.attempts.iterdir():
-        end_tree(("LASTRO_ATTEMPT", str(attempt)))
+    end_tree(_marker(folder))
+
+
+def _marker(folder: RunFolder) -> tuple[str, str]:
+    """Return what everything of a test inherits, so that nothing stays frozen when it fails."""
+    return ("FROZEN_TEST", str(folder.root))
+
+
+def _supervise(folder: RunFolder) -> subprocess.Popen[bytes]:
+    return start_supervisor(folder, **dict([_marker(folder)]))
 
 
 def _tree_of(folder: RunFolder, supervisor: subprocess.Popen[bytes]) -> list[int]:
@@ -91,7 +99,7 @@ def _replace(folder: RunFolder) -> subprocess.Popen[bytes]:
     told = strictjson.read(folder.order)
     take_seat_away(folder, "home-1")
     folder.order.write_text(json.dumps({**told, "machine": "m-2", "node": "n-2"}))
-    return start_supervisor(folder, LASTRO_MACHINE="m-2")
+    return _supervise(folder)
 
 
 def _beats(folder: RunFolder, attempt: int, step: int) -> bool:
@@ -100,7 +108,7 @@ def _beats(folder: RunFolder, attempt: int, step: int) -> bool:
 
 
 def test_a_machine_that_thaws_after_its_replacement_began_is_fenced(run: RunFolder) -> None:
-    first = start_supervisor(run, LASTRO_MACHINE="m-1")
+    first = _supervise(run)
     wait_for(lambda: _beats(run, 1, 14))
     frozen = _tree_of(run, first)
     for pid in frozen:
@@ -126,7 +134,7 @@ def test_a_machine_that_thaws_after_its_replacement_began_is_fenced(run: RunFold
 
 
 def test_a_thawed_job_whose_supervisor_stays_frozen_ends_itself_at_its_next_publish(run: RunFolder) -> None:
-    first = start_supervisor(run)
+    first = _supervise(run)
     wait_for(lambda: _beats(run, 1, 14))
     frozen = _tree_of(run, first)
     for pid in frozen:
