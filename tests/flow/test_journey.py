@@ -49,7 +49,9 @@ def test_machines_are_taken_away_and_the_work_goes_on_where_it_was(campaign: Sma
     assert result["decision"]["verdict"] == "adopt"
     control, better = result["runs"]
     assert control["attempts"][0]["end"] == "lost"
-    assert control["attempts"][0]["lost_steps"] > 0
+    lost = control["attempts"][0]
+    assert lost["last_step"] >= 24
+    assert lost["lost_steps"] == lost["last_step"] - lost["committed_step"]
     assert control["attempts"][1]["resumed_step"] == control["attempts"][0]["committed_step"]
     assert better["attempts"][0]["end"] == "notice"
     assert better["attempts"][0]["lost_steps"] == 0
