@@ -104,11 +104,10 @@ def launch(folder: AttemptFolder, argv: Sequence[str], cwd: Path, env: Mapping[s
     deadline = time.monotonic() + _SECONDS_TO_START
     while time.monotonic() < deadline:
         alive = is_alive(shim)
-        found = adopt(folder)
-        if found is not None and found.shim == shim:
-            return found
-        if folder.process.exists():
-            raise _taken(folder)
+        # One look decides: between two, the shim's record may appear and pass for someone else's.
+        record = _read(folder.process)
+        if record is not None:
+            return _ours(folder, record, shim)
         if not alive:
             break
         time.sleep(0.002)
@@ -124,9 +123,7 @@ def adopt(folder: AttemptFolder) -> JobProcess | None:
     None may also mean "about to start": who wants to start another instead calls `take_over`.
     """
     record = _read(folder.process)
-    if record is None or record["job"] is None:
-        return None
-    return JobProcess(folder, ProcessId.from_json(record["job"]), ProcessId.from_json(record["shim"]))
+    return None if record is None else _launched(folder, record)
 
 
 def take_over(folder: AttemptFolder) -> JobProcess | None:
@@ -138,6 +135,21 @@ def take_over(folder: AttemptFolder) -> JobProcess | None:
     if folder.root.is_dir():
         atomic.claim(folder.process, strictjson.dumps({"shim": None, "job": None}).encode())
     return adopt(folder)
+
+
+def _ours(folder: AttemptFolder, record: Mapping[str, Any], shim: ProcessId) -> JobProcess:
+    """Return the job of a record that this shim published, and refuse anyone else's."""
+    found = _launched(folder, record)
+    if found is None or found.shim != shim:
+        raise _taken(folder)
+    return found
+
+
+def _launched(folder: AttemptFolder, record: Mapping[str, Any]) -> JobProcess | None:
+    """Return the job of a record; None for the record of one who forbade the start."""
+    if record["job"] is None:
+        return None
+    return JobProcess(folder, ProcessId.from_json(record["job"]), ProcessId.from_json(record["shim"]))
 
 
 def _read(path: Path) -> Any | None:
