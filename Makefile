@@ -2,6 +2,8 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 READY := .venv/.ready
+# Tests wait more than they work, so there are more of them at once than a small machine has cores.
+WORKERS ?= 4
 
 .PHONY: help demo test test-long bench system lock wheel
 
@@ -23,7 +25,7 @@ test: $(READY) system
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports
-	$(PY) -m pytest
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 test-long: $(READY)
 	$(PY) -m pytest -m long

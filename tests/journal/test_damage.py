@@ -14,11 +14,12 @@ from lastro.clock import ManualClock
 from lastro.closeout.last_manifest import write_close_manifest
 from lastro.disk.facts import open_disk
 from lastro.errors import JournalDamaged
-from lastro.flow.session import Facts, Session, home_id, session_key
+from lastro.flow.session import Facts, Session, session_key
 from lastro.flow.verifying import require_whole, verify_folder, verify_session
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.paths import Disk, Home, stream_of_home
+from lastro.storage.home import home_id
 
 RUN = "0123456789abcdef"
 

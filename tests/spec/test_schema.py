@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from lastro.cli.init import init
+from lastro.cli import cli
 from lastro.errors import CampaignInvalid
 from lastro.spec import tree
 from lastro.spec.load import load_campaign, load_faults, load_offers
@@ -54,9 +55,8 @@ def test_every_example_is_valid(name: str) -> None:
 
 def test_what_lastro_init_writes_is_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert init.callback is not None
     (tmp_path / "train.py").touch()
-    init.main(args=[], standalone_mode=False)
+    assert CliRunner().invoke(cli, ["init"]).exit_code == 0
 
     written = tmp_path / "campaign.yaml"
     assert _problems("campaign", tree.parse(written.read_text(), "campaign.yaml").value) == []

@@ -16,7 +16,7 @@ from lastro.procs.detach import start_detached
 from lastro.procs.killtree import end_tree
 from lastro.providers import environment
 from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
-from lastro.providers.machine_ids import checked, not_running
+from lastro.providers.machine_ids import checked, digest_of, not_running
 from lastro.providers.records import End, Record, make_record, read_end, read_record, write_end
 
 _MACHINE_ID_FILES = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
@@ -43,7 +43,7 @@ class Here:
                 hint=_("run lastro in the folder of the campaign"),
             )
         node = host_node()
-        digest = hashlib.sha256(request.tag.encode()).hexdigest()
+        digest = digest_of(self._home, request.tag)
         machine_id = f"here-{node[-6:]}-{digest[:8]}"
         folder = self._home.here_machine(machine_id)
         now = self._clock.now()

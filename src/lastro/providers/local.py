@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import signal
@@ -20,7 +19,7 @@ from lastro.procs.identity import ProcessId, entry_of, is_alive, send
 from lastro.providers import faults, jail
 from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
 from lastro.providers.ending import bury
-from lastro.providers.machine_ids import checked, not_running
+from lastro.providers.machine_ids import checked, digest_of, not_running
 from lastro.providers.records import End, Record, make_record, read_end, read_or_none, read_record, write_end
 
 _LOOK_EVERY = 0.01
@@ -38,7 +37,7 @@ class Local:
         self._home, self._clock = home, clock
 
     def create(self, request: MachineRequest) -> Machine:
-        digest = hashlib.sha256(request.tag.encode()).hexdigest()
+        digest = digest_of(self._home, request.tag)
         machine_id = f"local-{digest[:10]}"
         folder = self._home.local_machine(machine_id)
         node = f"node-{digest[10:22]}"

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from lastro.errors import ProviderError
 from lastro.locale import _
-from lastro.paths import MachineFolder
+from lastro.paths import Home, MachineFolder
 from lastro.providers.base import Machine
+from lastro.storage.home import home_id
+
+
+def digest_of(home: Home, tag: str) -> str:
+    """Return the digest that names the machine of a tag.
+
+    The home is part of it: processes are ended by the id of their machine, and another home on this box
+    may have used the same tag.
+    """
+    return hashlib.sha256(f"{home_id(home)} {tag}".encode()).hexdigest()
 
 
 def checked(folder: MachineFolder, machine_id: str, prefix: str) -> MachineFolder:
