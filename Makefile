@@ -28,7 +28,7 @@ test: $(READY) system
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 test-long: $(READY)
-	$(PY) -m pytest -m long
+	$(PY) -m pytest -m long -n $(WORKERS) --dist worksteal
 
 bench: $(READY)
 	$(PY) -m benchmarks
