@@ -108,6 +108,22 @@ def test_a_loop_of_another_shape_saves_and_goes_on(tmp_path: Path) -> None:
     assert again.value == 78
 
 
+def test_the_end_of_a_loop_of_another_shape_is_saved_and_told(tmp_path: Path) -> None:
+    run = make_run(tmp_path)
+    first, box = attempt(run), Box()
+    first.track(box=box)
+    first.restore()
+    first.end(7)
+    second = attempt(run)
+    second.track(box=Box())
+
+    assert second.restore() == 7
+    second.end(7)
+
+    assert kinds(run.folder.attempt(1)) == ["first_step", "checkpoint", "finished"]
+    assert kinds(run.folder.attempt(2)) == ["restored", "finished"]
+
+
 def test_another_kind_of_loop_cannot_take_over(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     first = attempt(run)

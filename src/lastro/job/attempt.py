@@ -184,6 +184,15 @@ class Attempt:
         """Save now, at the step of the last safe point, unless that is saved already."""
         self._saver.save_if_new("asked")
 
+    def end(self, step: int) -> None:
+        """Tell that the loop is over after `step` updates: the last safe point, with the last save.
+
+        Without it a process that writes its outputs for long would be waited for like one that trains.
+        """
+        self._current.step = step
+        self._saver.safe_point({"step": step}, last=True)
+        self._signals.send(Signal.FINISHED, step=step)
+
     # --- items ----------------------------------------------------------------------------------------
 
     def items(self, ids: Iterable[str | int], *, batch: int = 1, name: str = DEFAULT_NAME) -> Iterator[Item]:

@@ -21,7 +21,7 @@ from lastro.job.loop import Delivered
 from lastro.locale import _
 
 
-def _seed(*parts: int | str) -> int:
+def seed_of(*parts: int | str) -> int:
     """Return 63 bits that are a function of the parts."""
     text = "/".join(map(str, parts))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
@@ -29,12 +29,12 @@ def _seed(*parts: int | str) -> int:
 
 def order(seed: int, epoch: int, rows: int) -> torch.Tensor:
     """Return the rows of one epoch in the order in which they are delivered."""
-    generator = torch.Generator().manual_seed(_seed(seed, epoch))
+    generator = torch.Generator().manual_seed(seed_of(seed, epoch))
     return torch.randperm(rows, generator=generator)
 
 
 class _Sampler:
-    """Yields, batch by batch and over all remaining epochs, what `_Seeded` needs to know."""
+    """Yields, batch by batch and over all remaining epochs, what `Seeded` needs to know."""
 
     def __init__(self, loader: Loader, epoch: int, batch: int, epochs: int) -> None:
         self._loader, self._epoch, self._batch, self._epochs = loader, epoch, batch, epochs
@@ -48,7 +48,7 @@ class _Sampler:
                 yield [(epoch, index) for index in chosen.tolist()]
 
 
-class _Seeded(Dataset[Any]):
+class Seeded(Dataset[Any]):
     """The user's dataset, each sample made under its own random states; collates a whole batch.
 
     The states that were there before are put back after the batch: in the main process (no workers) the
@@ -58,12 +58,15 @@ class _Seeded(Dataset[Any]):
     def __init__(self, dataset: Any, seed: int, collate: Callable[[list[Any]], Any]) -> None:
         self._dataset, self._seed, self._collate = dataset, seed, collate
 
+    def __len__(self) -> int:
+        return len(self._dataset)
+
     def __getitems__(self, keys: list[tuple[int, int]]) -> Any:
         before = random.getstate(), np.random.get_state(), torch.get_rng_state()
         try:
             samples = []
             for epoch, index in keys:
-                seed = _seed(self._seed, epoch, index)
+                seed = seed_of(self._seed, epoch, index)
                 random.seed(seed)
                 np.random.seed(seed & 0xFFFFFFFF)
                 torch.default_generator.manual_seed(seed)
@@ -75,12 +78,12 @@ class _Seeded(Dataset[Any]):
             torch.set_rng_state(before[2])
 
 
-def _as_it_is(batch: Any) -> Any:
+def as_it_is(batch: Any) -> Any:
     """The batch was collated where its samples were made."""
     return batch
 
 
-def _start_worker(number: int) -> None:
+def start_worker(number: int) -> None:
     """A Ctrl-C goes to the whole terminal group; the main process decides what it means."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -116,7 +119,7 @@ class Loader:
         self.per_epoch = self.rows // batch_size if drop_last else -(-self.rows // batch_size)
         if self.per_epoch == 0:
             raise UsageError(_("{rows} rows make no batch of {size}").format(rows=self.rows, size=batch_size))
-        self._data = _Seeded(dataset, seed, collate_fn or default_collate)
+        self._data = Seeded(dataset, seed, collate_fn or default_collate)
         self._workers, self._pin = num_workers, pin_memory
 
     def __len__(self) -> int:
@@ -147,9 +150,9 @@ class Loader:
             self._data,
             batch_sampler=_Sampler(self, epoch, batch, epochs),
             num_workers=self._workers,
-            collate_fn=_as_it_is,
+            collate_fn=as_it_is,
             pin_memory=self._pin,
-            worker_init_fn=_start_worker,
+            worker_init_fn=start_worker,
             # Of its own, or making it would draw from the generator that the model uses.
-            generator=torch.Generator().manual_seed(_seed(self.seed, "workers")),
+            generator=torch.Generator().manual_seed(seed_of(self.seed, "workers")),
         )
