@@ -175,6 +175,11 @@ class HomeCampaign:
         return self.root / "lock"
 
     @property
+    def halt(self) -> Path:
+        """`halt.json`: the wish of a person that nothing more is started."""
+        return self.root / "halt.json"
+
+    @property
     def facts(self) -> Path:
         """`campaign.json`: where the campaign file and the disk are, so that `status` needs no arguments."""
         return self.root / "campaign.json"

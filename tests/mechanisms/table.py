@@ -424,4 +424,19 @@ MECHANISMS = (
         "known = True",
         "tests/journal/test_clock_back.py::test_what_happened_is_told_the_same_and_nothing_lasts_less_than_nothing",
     ),
+    Mechanism(
+        "whatever drives a campaign heeds a stop, also between two runs",
+        "flow/policy.py",
+        "    if now.halt is not None:\n        return Halt(",
+        "    if False:\n        return Halt(",
+        "tests/flow/test_halting.py::"
+        "test_a_stop_while_nothing_is_alive_ends_the_command_that_would_start_the_next_run",
+    ),
+    Mechanism(
+        "a run that begins in spite of a stop is asked to end",
+        "flow/policy.py",
+        "if now.halt is not None and now.halt.only in (None, run.id) and run.status not in _OVER:",
+        "if False:",
+        "tests/flow/test_halting.py::test_a_run_that_begins_in_spite_of_a_halt_is_asked_to_end",
+    ),
 )

@@ -43,9 +43,9 @@ def stop(
 ) -> None:
     """Save and end what runs, so that `lastro run` can go on.
 
-    Each run saves at its next safe point; after its grace it is ended without. Without RUN: all that run.
-    A living `lastro run` then lets the machines go. Where none lives they stay, and bill, unless --release
-    is given.
+    Each run saves at its next safe point; after its grace it is ended without. Without RUN: all that run,
+    and a living `lastro run` starts nothing more, also between two runs: it lets the machines go and ends.
+    Where none lives they stay, and bill, unless --release is given.
 
     \b
     Example:
@@ -57,8 +57,10 @@ def stop(
     session = find_session(Home(home_root()), clock, campaign_file)
     asked = request_stop(session, run_name, why)
     tell = narrator(stderr=as_json)
-    for run in asked:
+    for run in asked.alive:
         tell(_("{run}: asked to save and end").format(run=run.name))
+    if asked.driven:
+        tell(_("the `lastro run` that drives this campaign: asked to start nothing more"))
     ended = wait_for_stop(session, asked, clock)
     damaged = [one.run.name for one in ended if one.damage]
     code = StorageError.exit_code if damaged else 0
@@ -72,8 +74,8 @@ def stop(
         ctx.exit(code)
     for one in ended:
         tell(_line(one))
-    if not asked:
-        tell(_("nothing runs"))
+    if not ended:
+        tell(_("nothing is started any more; `lastro run` goes on") if asked.names else _("nothing runs"))
     for machine in released.kept:
         tell(_kept(machine, with_release))
     if damaged:

@@ -13,6 +13,7 @@ from lastro.flow import policy
 from lastro.flow.closing import close, make_page
 from lastro.flow.drive import Drive, Driver, Tell
 from lastro.flow.freeze import Draft, draw_up, freeze, open_session
+from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
 from lastro.flow.ownership import own
 from lastro.flow.quick import exit_code_of
@@ -70,6 +71,7 @@ class _Journey:
     faults: tuple[Fault, ...]
     only: frozenset[str] | None
     resumable: dict[str, int]
+    halt: HaltRequest | None
     clock: Clock
     tell: Tell
 
@@ -110,6 +112,7 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
             for run in session.view().runs
             if run.status == "paused" or (wish.quick is not None and run.status == "failed")
         },
+        halt=standing_halt(session),
         clock=clock,
         tell=tell,
     )
@@ -171,6 +174,7 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     if view.closed is not None:
         tell(_("this campaign is closed; here is its result"))
         return Outcome(page=make_page(session, None, plan), exit_code=int(view.closed["exit_code"]))
+    lift(session, writer, journey.halt)
     tell(_("plan {digest}, frozen {at}").format(digest=str(view.plan_digest)[:12], at=view.frozen_at))
     if wish.quick is not None and all(run.status == "completed" for run in _runs(view, plan)):
         tell(_("this command has completed before: here is its result; changed code would be a new run"))

@@ -21,6 +21,7 @@ from lastro.disk.facts import read_disk, seen_by
 from lastro.disk.reserve import keep_reserve
 from lastro.errors import CapacityRefused, PreflightFailed, ProviderError
 from lastro.flow import policy
+from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.leases import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
@@ -145,6 +146,7 @@ class Driver:
         for source, head in self._d.session.ingest().items():
             self._d.writer.append(EventType.STREAM_INGESTED, source=source, events=head.seq, head=head.digest)
         self._note_faults()
+        halt = self._heed()
         view = self._d.session.view()
         self._tell_news(view)
         machines = self._ask_provider(view)
@@ -174,9 +176,18 @@ class Driver:
             limits=limits_by_machine(self._d.plan, view),
             fresh=limits_of_new(self._d.plan, view, self._lease(view)),
             max_weather=self._d.plan.max_weather,
+            halt=halt,
             refusals=self._refusals,
             retry_in=max(0.0, self._ask_again_at - self._d.clock.monotonic()),
         )
+
+    def _heed(self) -> HaltRequest | None:
+        """Return a person's request to halt, and record it the first time that it is seen."""
+        halt = standing_halt(self._d.session)
+        if halt is not None and self._d.session.view().halted is None:
+            self._d.writer.append(EventType.CAMPAIGN_HALTED, why=halt.why, only=halt.only)
+            self._d.tell(_("asked to start nothing more: {why}").format(why=halt.why))
+        return halt
 
     def _lease(self, view: CampaignView) -> Lease | None:
         return lease_for(self._d.plan, view, self._d.provider.name)

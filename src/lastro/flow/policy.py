@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lastro.flow.halting import HaltRequest
 from lastro.flow.limits import bars_start, left_for_lease
 from lastro.flow.money import stormy, too_dear, weather_cap
 from lastro.flow.silence import left_behind, too_silent
@@ -38,6 +39,7 @@ class Situation:
     others: machines that another home has rented, and that cannot always be asked from here.
     leaving: machines that have announced their end to a supervisor of theirs a short while ago.
     limits: what each rented machine may not exceed. fresh: what one that is taken now could not.
+    halt: a person's request that nothing more is started.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     """
 
@@ -58,6 +60,7 @@ class Situation:
     limits: Mapping[str, Limits] = field(default_factory=dict)
     fresh: Limits = field(default_factory=Limits)
     max_weather: Money | None = None
+    halt: HaltRequest | None = None
     refusals: int = 0
     retry_in: float = 0.0
 
@@ -131,7 +134,7 @@ class GiveUp(Action):
 
 @dataclass(frozen=True, kw_only=True)
 class Retire(Action):
-    """Ask a run that was set aside while it lived to save and end."""
+    """Ask a living run that was set aside, or that a person wants halted, to save and end."""
 
     run: str
 
@@ -235,10 +238,17 @@ def _abandon(now: Situation) -> Action | None:
 
 
 def _retire(now: Situation) -> Action | None:
-    """Two versions of a run never work at once: the new one waits for the machine of the old one."""
+    """Two versions of a run never work at once: the new one waits for the machine of the old one.
+
+    A run that begins while a person asks for a halt was not alive yet to be asked by them.
+    """
     for run in now.view.runs:
-        if run.status == "superseded" and run.id in now.supervised and run.id not in now.retiring:
+        if run.id not in now.supervised or run.id in now.retiring:
+            continue
+        if run.status == "superseded":
             return Retire(run=run.id, why=run.why or _("it was set aside"))
+        if now.halt is not None and now.halt.only in (None, run.id) and run.status not in _OVER:
+            return Retire(run=run.id, why=now.halt.why)
     return None
 
 
@@ -253,7 +263,7 @@ def _give_up(now: Situation) -> Action | None:
 
 
 def _check(now: Situation) -> Action | None:
-    if not _open_runs(now):
+    if not _open_runs(now) or now.halt is not None:
         return None
     for machine in _running(now):
         if machine.id is not None and machine.id not in now.checked:
@@ -352,6 +362,8 @@ def _waiting(now: Situation) -> list[RunView]:
 
 
 def _halt(now: Situation) -> Halt | None:
+    if now.halt is not None:
+        return Halt(why=_("stopped on request: {why}; `lastro run` goes on").format(why=now.halt.why))
     paused = [run for run in now.view.runs if run.id in now.wanted and _rests(now, run)]
     limited = [run for run in paused if run.attempts[-1].limit is not None]
     if limited:

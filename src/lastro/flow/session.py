@@ -50,9 +50,7 @@ class Session:
         atomic.make_folder(self.at_home.root)
         descriptor = os.open(self.at_home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not _lock(descriptor):
                 yield None
                 return
             atomic.write_text(self.at_home.facts, strictjson.pretty(vars(self.facts)))
@@ -63,6 +61,17 @@ class Session:
                 yield writer
             finally:
                 writer.close()
+        finally:
+            os.close(descriptor)
+
+    def is_driven(self) -> bool:
+        """Tell whether a living process, such as a `lastro run`, has the right to write now."""
+        try:
+            descriptor = os.open(self.at_home.lock, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            return not _lock(descriptor)
         finally:
             os.close(descriptor)
 
@@ -155,6 +164,15 @@ class Session:
     def view(self) -> CampaignView:
         """Return the campaign as its streams tell it now."""
         return project(self.events(), self._clock.now())
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the right to write, until this descriptor is closed; False when another living process has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def whole_lines(path: Path) -> bytes:

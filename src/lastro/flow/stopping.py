@@ -1,4 +1,4 @@
-"""Asking runs to save and end."""
+"""Asking runs to save and end, and whatever drives them to start nothing more."""
 
 from __future__ import annotations
 
@@ -9,14 +9,30 @@ from lastro import atomic, strictjson
 from lastro.checkpoint.store import verify
 from lastro.clock import Clock
 from lastro.errors import ProviderError
+from lastro.flow.halting import request_halt
 from lastro.flow.logs import pick_run
+from lastro.flow.ownership import require_owner
 from lastro.flow.session import Session
-from lastro.journal.views import RunView
+from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 
 #: Beyond a job's own grace: for the last look, the end of what ignores TERM, and a busy machine.
 _PATIENCE_SECONDS = 120.0
 _LOOK_SECONDS = 0.1
+_OVER = ("completed", "stopped", "failed", "superseded")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Who was asked. `alive`: runs that were alive. `driven`: a command that lives was asked to halt too.
+
+    `names`: ids of all runs that were meant; `paused`: of those, with their attempts, that had paused before.
+    """
+
+    alive: tuple[RunView, ...]
+    driven: bool
+    names: frozenset[str]
+    paused: frozenset[tuple[str, int]]
 
 
 @dataclass(frozen=True)
@@ -31,35 +47,71 @@ class Stopped:
     damage: tuple[str, ...]
 
 
-def request_stop(session: Session, name: str | None, why: str) -> list[RunView]:
-    """Ask the living runs (or the one named) to save and end; return those that were asked."""
-    view = session.view()
-    runs = [pick_run(view, name)] if name is not None else list(view.runs)
-    alive = [run for run in runs if run.status == "running"]
-    for run in alive:
-        atomic.write_text(session.on_disk.run(run.id).stop_request, strictjson.pretty({"why": why}))
-    return alive
-
-
-def wait_for_stop(session: Session, asked: Sequence[RunView], clock: Clock) -> list[Stopped]:
-    """Wait until each of these runs has ended; return them with their last checkpoint read again.
+def request_stop(session: Session, name: str | None, why: str) -> Asked:
+    """Ask the living runs (or the one named) to save and end, and that nothing more is started.
 
     Raises:
-        ProviderError: one still runs after its grace and two minutes more.
+        Fenced: another home drives this campaign.
+    """
+    require_owner(session)
+    view = session.view()
+    only = pick_run(view, name) if name is not None else None
+    meant = [run for run in ([only] if only else view.runs) if run.status not in _OVER]
+    driven = bool(meant) and session.is_driven()
+    if meant:
+        # Before the runs are asked: what drives them must not start one that ends too soon for the request.
+        request_halt(session, why, only.id if only else None)
+    alive = tuple(run for run in meant if run.status == "running")
+    for run in alive:
+        atomic.write_text(session.on_disk.run(run.id).stop_request, strictjson.pretty({"why": why}))
+    return Asked(
+        alive=alive,
+        driven=driven and only is None,
+        names=frozenset(run.id for run in meant),
+        paused=_paused(view),
+    )
+
+
+def wait_for_stop(session: Session, asked: Asked, clock: Clock) -> list[Stopped]:
+    """Wait until everything that was asked has ended; return the runs with their last checkpoint read again.
+
+    Raises:
+        ProviderError: something still runs after its grace and two minutes more.
     """
     deadline = clock.monotonic() + _PATIENCE_SECONDS
     while True:
+        # Asked before the runs are looked at: once nothing drives, no run begins that was not seen.
+        driven = asked.driven and session.is_driven()
         view = session.view()
-        now = [view.run(run.id) for run in asked]
-        if all(run.status != "running" for run in now):
-            return [_stopped(session, run) for run in now]
+        alive = [run.name for run in view.runs if run.id in asked.names and run.status == "running"]
+        if not alive and not driven:
+            return [_stopped(session, run) for run in _ended(view, asked)]
         if clock.monotonic() > deadline:
-            names = ", ".join(run.name for run in now if run.status == "running")
-            raise ProviderError(
-                _("{names} did not end; the request stands").format(names=names),
-                hint=_("look at `lastro status`; the machine may be gone"),
-            )
+            raise _still_there(alive)
         clock.sleep(_LOOK_SECONDS)
+
+
+def _still_there(alive: Sequence[str]) -> ProviderError:
+    if not alive:
+        return ProviderError(
+            _("the `lastro run` that drives this campaign has not ended; the request stands"),
+            hint=_("look at what it prints; it starts nothing more, and Ctrl-C ends it"),
+        )
+    return ProviderError(
+        _("{names} did not end; the request stands").format(names=", ".join(alive)),
+        hint=_("look at `lastro status`; the machine may be gone"),
+    )
+
+
+def _paused(view: CampaignView) -> frozenset[tuple[str, int]]:
+    return frozenset((run.id, len(run.attempts)) for run in view.runs if run.status == "paused")
+
+
+def _ended(view: CampaignView, asked: Asked) -> list[RunView]:
+    """Return the runs that were alive when they were asked, and those that came to life in between."""
+    alive = {run.id for run in asked.alive}
+    late = {run for run, _attempts in _paused(view) - asked.paused} & asked.names
+    return [run for run in view.runs if run.id in alive | late]
 
 
 def _stopped(session: Session, run: RunView) -> Stopped:

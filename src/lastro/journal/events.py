@@ -20,6 +20,8 @@ class EventType(str, Enum):
     # home's stream
     PLAN_FROZEN = "plan.frozen"  # digest, plan
     HOME_TOOK_OVER = "home.took_over"  # number, from_home, from_host: another home drove it until now
+    CAMPAIGN_HALTED = "campaign.halted"  # why, only: a person asked that nothing more is started
+    CAMPAIGN_RESUMED = "campaign.resumed"  # why (it had been halted): `lastro run` was typed again
     PLAN_REVISED = "plan.revised"  # digest, plan, why
     RUN_SUPERSEDED = "run.superseded"  # run, by, why
     MACHINE_INTENDED = "machine.intended"  # tag, provider, lease, why
@@ -70,6 +72,8 @@ DURABLE = frozenset(
     {
         EventType.PLAN_FROZEN,
         EventType.HOME_TOOK_OVER,
+        EventType.CAMPAIGN_HALTED,
+        EventType.CAMPAIGN_RESUMED,
         EventType.PLAN_REVISED,
         EventType.RUN_SUPERSEDED,
         EventType.MACHINE_INTENDED,

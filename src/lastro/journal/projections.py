@@ -86,6 +86,7 @@ def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignVi
         machines=machines,
         cost=cost_view(machines, lot_lines(leases, now)),
         leases=leases,
+        halted=_halted(home),
         interruptions=_interruptions(runs),
         deliverables=_deliverables(plan, home, runs),
         preflights=tuple(
@@ -339,6 +340,12 @@ def _deliverables(
                 )
             )
     return tuple(views)
+
+
+def _halted(home: Sequence[Event]) -> str | None:
+    changes = [e for e in home if e.type in (EventType.CAMPAIGN_HALTED, EventType.CAMPAIGN_RESUMED)]
+    halted = bool(changes) and changes[-1].type is EventType.CAMPAIGN_HALTED
+    return str(changes[-1].facts["why"]) if halted else None
 
 
 def _conclusion(home: Sequence[Event]) -> ConclusionView | None:

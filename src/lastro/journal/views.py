@@ -188,7 +188,10 @@ class ConclusionView:
 
 @dataclass(frozen=True, kw_only=True)
 class CampaignView:
-    """Everything that the journal says of a campaign at one moment."""
+    """Everything that the journal says of a campaign at one moment.
+
+    `halted`: why a person asked that nothing more is started; None when nobody did, or it goes on since.
+    """
 
     name: str
     plan: Mapping[str, Any] | None
@@ -206,6 +209,7 @@ class CampaignView:
     closed: Mapping[str, Any] | None
     at: datetime
     leases: tuple[LeaseView, ...] = ()
+    halted: str | None = None
 
     def run(self, run_id: str) -> RunView:
         """Return one run. Raises KeyError."""

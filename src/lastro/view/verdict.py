@@ -52,6 +52,9 @@ def _unconcluded(campaign: CampaignView) -> Headline:
         return Headline(
             verdict="running", text=_("Running: {names}").format(names=", ".join(alive)), why=progress
         )
+    if campaign.halted is not None:
+        text = _("{progress}; stopped on request: {why}; `lastro run` goes on")
+        progress = text.format(progress=progress, why=campaign.halted)
     if campaign.plan is None:
         return Headline(verdict="waiting", text=_("No plan is frozen yet"), why=_("nothing was rented"))
     if all(not run.attempts for run in runs):
