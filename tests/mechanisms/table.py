@@ -108,7 +108,7 @@ MECHANISMS = (
     Mechanism(
         "a supervisor whose seat was taken gives way",
         "run/seat.py",
-        "return not self.folder.seat(self.number + 1).exists()",
+        "return not os.path.exists(self._next)",
         "return True",
         "tests/run/test_supervisor.py::test_a_supervisor_whose_seat_was_taken_ends_its_job_and_is_fenced",
     ),

@@ -1,6 +1,6 @@
 """Supervisors that give no sign of life: frozen, swapped out, or cut off from the disk. Told, then replaced.
 
-A sign is any change of the file that a supervisor rewrites five times a second. Home measures how long ago it
+A sign is any change of the file that a supervisor rewrites every second. Home measures how long ago it
 saw the last change by its own clock, so no clocks of two machines are compared.
 """
 

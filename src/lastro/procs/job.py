@@ -7,8 +7,8 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,14 @@ class Exit:
     left: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass
 class JobProcess:
     """A launched job and its shim."""
 
     folder: AttemptFolder
     job: ProcessId
     shim: ProcessId
+    _end: _EndOf | None = field(default=None, repr=False, compare=False)
 
     def exited(self) -> Exit | None:
         """Return how the job ended; None while it runs, or while the shim is about to tell."""
@@ -66,26 +67,38 @@ class JobProcess:
         deadline = time.monotonic() + timeout
         while True:
             left = max(0.0, deadline - time.monotonic())
-            handle = open_handle(self.shim)
-            if handle is None:
-                handle = open_handle(self.job)
-            if handle is not None:
-                if not _ends(handle, left):
+            self._end = self._end or _EndOf.any((self.shim, self.job))
+            if self._end is not None:
+                if not self._end.comes(left):
                     return None
+                self._end = None
             elif (told := self.exited()) is not None or left == 0:
                 return told
             else:
                 time.sleep(min(left, _LOOK_EVERY))
 
 
-def _ends(handle: int, seconds: float) -> bool:
-    """Say whether the process of a pidfd ends within so many seconds; closes the handle."""
-    try:
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
-        return bool(poll.poll(int(seconds * 1000)))
-    finally:
-        os.close(handle)
+class _EndOf:
+    """Waits for the end of a living process, by its pidfd; kept from one wait to the next."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle, self._poll = handle, select.poll()
+        self._poll.register(handle, select.POLLIN)
+
+    @classmethod
+    def any(cls, processes: Iterable[ProcessId]) -> _EndOf | None:
+        """Return one for the first that lives; None when none does, or the kernel has no pidfds."""
+        for process in processes:
+            if (handle := open_handle(process)) is not None:
+                return cls(handle)
+        return None
+
+    def comes(self, seconds: float) -> bool:
+        """Say whether the process ends within so many seconds."""
+        return bool(self._poll.poll(int(seconds * 1000)))
+
+    def __del__(self) -> None:
+        os.close(self._handle)
 
 
 def launch(folder: AttemptFolder, argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> JobProcess:

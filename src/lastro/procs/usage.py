@@ -23,25 +23,42 @@ class TreeUse:
     `written`: bytes from and to disks, None where the kernel does not tell.
     """
 
-    processes: int
+    pids: frozenset[int]
     cpu: float
     resident: int
     read: int | None
     written: int | None
 
+    @property
+    def processes(self) -> int:
+        return len(self.pids)
 
-def tree_use(roots: Collection[int]) -> TreeUse:
-    """Return what these processes and all that descends from them have used."""
+
+def tree_use(roots: Collection[int], strangers: set[int] | None = None) -> TreeUse:
+    """Return what these processes and all that descends from them have used.
+
+    Args:
+        roots: pids.
+        strangers: pids that are known to be none of the tree, and are not asked again; brought up to date.
+            A number can be given out again, so a caller that keeps the set empties it now and then.
+    """
+    strangers = set() if strangers is None else strangers
+    there: set[int] = set()
     found: dict[int, tuple[int, float, int]] = {}
     with contextlib.suppress(FileNotFoundError):
-        for name in os.listdir("/proc"):  # noqa: PTH208 - names, not paths: this is a hot loop
-            if name.isdigit() and (use := _use_of(name)) is not None:
-                found[int(name)] = use
+        there.update(int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208 - a hot loop
+    for pid in there - strangers:
+        if (use := _use_of(pid)) is not None:
+            found[pid] = use
     parents = {pid: use[0] for pid, use in found.items()}
     tree = (descendants(parents, roots) | set(roots)) & found.keys()
+    # Of one whose parent has just gone nobody knows yet where it belongs.
+    known = strangers | found.keys() | {0}
+    strangers.update(pid for pid in found.keys() - tree if parents[pid] in known)
+    strangers &= there
     moved = [both for pid in tree if (both := _moved(pid)) is not None]
     return TreeUse(
-        processes=len(tree),
+        pids=frozenset(tree),
         cpu=sum(found[pid][1] for pid in tree),
         resident=sum(found[pid][2] for pid in tree),
         read=sum(both[0] for both in moved) if moved else None,
@@ -49,7 +66,7 @@ def tree_use(roots: Collection[int]) -> TreeUse:
     )
 
 
-def _use_of(pid: str) -> tuple[int, float, int] | None:
+def _use_of(pid: int) -> tuple[int, float, int] | None:
     """Return parent, processor seconds (with those of waited-for children) and resident bytes."""
     try:  # by descriptor: half the time of a file object, and this is done for each process of the machine
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)

@@ -34,6 +34,8 @@ from lastro.run.watch import Watch
 
 #: Seconds between two looks at a running job; its exit is seen at once.
 LOOK_SECONDS = 0.2
+#: Seconds between two signs of life.
+SIGN_SECONDS = 1.0
 
 
 class RunningAttempt:
@@ -48,7 +50,8 @@ class RunningAttempt:
         self._started = time.monotonic()
         self._watch = Watch(folder, order, stream, self._started)
         disk_watch = DiskWatch(_campaign(order).disk, order.disk)
-        self._watchers = (disk_watch, *watchers(folder, order, seat, stream))
+        tree: set[int] = set()
+        self._watchers = (disk_watch, *watchers(folder, order, seat, stream, tree))
         self._memory = MemoryWitness(folder)
         self._saves = ForeignSaves(folder, order, seat, stream)
         self._leave: Leave | None = None
@@ -56,6 +59,7 @@ class RunningAttempt:
         self._grace_over = False
         self._ended: Members = NOBODY
         self._beat = Heartbeat(folder.run.supervisor_beat)
+        self._next_sign = 0.0
 
     # --- beginning ------------------------------------------------------------------------------------
 
@@ -158,7 +162,7 @@ class RunningAttempt:
         while self._job is not None and ended is None:
             ended = self._job.wait(LOOK_SECONDS)
             self._watch.look()
-            self._beat.beat(self.folder.number)
+            self._give_a_sign()
             self._saves.look(time.monotonic())
             if ended is None:
                 self._heed(self._job)
@@ -187,6 +191,13 @@ class RunningAttempt:
         """End everything of the job: what it does can be neither recorded nor kept."""
         end_tree(self._marker, [self._job.job] if self._job else [])
 
+    def _give_a_sign(self) -> None:
+        """Tell home that this supervisor lives. Not at every look: each sign is a write to the disk."""
+        now = time.monotonic()
+        if now >= self._next_sign:
+            self._beat.beat(self.folder.number)
+            self._next_sign = now + SIGN_SECONDS
+
     @property
     def _marker(self) -> tuple[str, str]:
         return ("LASTRO_ATTEMPT", str(self.folder.root))
@@ -196,16 +207,13 @@ class RunningAttempt:
         committed = self._watch.committed_step
         return committed if committed is not None else self._before
 
+    def _step(self) -> int | None:
+        return self._watch.step
+
     def _heed(self, job: JobProcess) -> None:
         """Act on a reason to leave, or on a stop rule; end the job when its grace is over."""
         now = time.monotonic()
-        seen = Seen(
-            now=now,
-            started=self._started,
-            step=self._watch.step,
-            committed_step=self._committed,
-            job=job.job.pid,
-        )
+        seen = Seen(now=now, started=self._started, step=self._step, job=job.job.pid)
         self._memory.look(seen)
         for watcher in self._watchers:
             reason = watcher.look(seen)

@@ -6,8 +6,10 @@ all. What follows from a reason (ask, wait, end) is the attempt's business.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from lastro import strictjson
@@ -53,12 +55,16 @@ class Requested:
     order: Order
     stream: StreamWriter
     told: bool = False
+    _path: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._path = os.fspath(self.folder.run.stop_request)
 
     def look(self, seen: Seen) -> Leave | None:
-        if self.told:
+        if self.told or not os.path.exists(self._path):  # noqa: PTH110 - asked at every look
             return None
         try:
-            why = str(strictjson.read(self.folder.run.stop_request)["why"])
+            why = str(strictjson.read(Path(self._path))["why"])
         except FileNotFoundError:
             return None
         self.told = True
@@ -67,13 +73,15 @@ class Requested:
         return Leave(end=End.ASKED, why=text, seconds=self.order.grace_seconds)
 
 
-def watchers(folder: AttemptFolder, order: Order, seat: Seat, stream: StreamWriter) -> Sequence[Watcher]:
-    """Return everything that is looked at, the most urgent first."""
+def watchers(
+    folder: AttemptFolder, order: Order, seat: Seat, stream: StreamWriter, tree: set[int]
+) -> Sequence[Watcher]:
+    """Return everything that is looked at, the most urgent first. `tree`: see `Telemetry`."""
     return (
         SeatLost(seat),
         Noticed(folder, stream, listener_of_this_machine()),
         LimitWatch(folder, order, stream),
         Requested(folder, order, stream),
         HangWatch(folder, order, stream),
-        Telemetry(folder),
+        Telemetry(folder, tree),
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lastro import strictjson
 from lastro.journal.events import EventType
-from lastro.journal.signals import LineReader, Signal, read_beat
+from lastro.journal.signals import Beat, LineReader, Signal, read_beat
 from lastro.journal.streams import StreamWriter
 from lastro.locale import _
 from lastro.paths import AttemptFolder
@@ -47,6 +48,9 @@ class HangWatch:
     _longest: float | None = None
     _use: tuple[float, TreeUse] | None = None
     _lines: LineReader = field(init=False)
+    _heartbeat: Path = field(init=False)
+    _files: Sequence[str] = field(init=False)
+    _beat: Beat | None = None
     _dump: threading.Thread | None = None
     _dump_ends: float = 0.0
     _reached: list[str] = field(default_factory=list)
@@ -55,6 +59,10 @@ class HangWatch:
 
     def __post_init__(self) -> None:
         self._lines = LineReader(self.folder.signals)
+        self._heartbeat = self.folder.heartbeat
+        self._files = [
+            str(path) for path in (self.folder.measurements(), self.folder.signals, self.folder.log)
+        ]
 
     def look(self, seen: Seen) -> Leave | None:
         """Return once that the job hangs, when its stacks are in the log."""
@@ -92,15 +100,13 @@ class HangWatch:
 
         Once its stacks are being written, its log is no sign any more.
         """
-        beat = read_beat(self.folder.heartbeat)
-        files = [self.folder.measurements(), self.folder.signals]
-        if self._dump is None:
-            files.append(self.folder.log)
+        self._beat = beat = read_beat(self._heartbeat)
+        files = self._files if self._dump is None else self._files[:-1]
         return (int(beat.mono * 1e6) if beat else 0, *map(_size, files))
 
     def _pace(self) -> None:
         """Learn from the interval between two steps; saves and evaluations lie within."""
-        beat = read_beat(self.folder.heartbeat)
+        beat = self._beat
         if beat is None or (self._step is not None and beat.step <= self._step[0]):
             return
         if self._step is not None:
@@ -152,7 +158,7 @@ class HangWatch:
         self.stream.append(
             EventType.ATTEMPT_HUNG,
             why=why,
-            step=seen.step,
+            step=seen.step(),
             silent_seconds=round(self._silent, 1),
             longest_step_seconds=round(self._longest, 3) if self._longest is not None else None,
             stacks=self._reached[0] if self._reached else "none",
@@ -171,7 +177,7 @@ def _is_end(line: bytes) -> bool:
         return False
 
 
-def _size(path: Path) -> int:
+def _size(path: str) -> int:
     with contextlib.suppress(OSError):
         return os.stat(path).st_size  # noqa: PTH116 - asked every second
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
 
@@ -96,11 +97,16 @@ class DiskWatch:
     uuid: str | None
     away_since: float | None = None
     kept: float = field(default_factory=time.monotonic)
+    _path: str = field(init=False)
+    _read: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self._path = os.fspath(self.disk.facts)
 
     def look(self, seen: Seen) -> Leave | None:
         if self.uuid is None:
             return None
-        why = other_disk(self.disk, self.uuid)
+        why = self._why_not(self.uuid)
         if why is None:
             self.away_since = None
             self._keep(seen.now)
@@ -109,6 +115,19 @@ class DiskWatch:
         if seen.now - self.away_since < GONE_SECONDS:
             return None
         return Leave(end=End.DISK_GONE, why=why, seconds=0.0)
+
+    def _why_not(self, uuid: str) -> str | None:
+        """Return why this is not the disk of that uuid; its mark is read again when it has changed."""
+        try:
+            found = os.stat(self._path)  # noqa: PTH116 - asked at every look
+            mark = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        except OSError:
+            mark = None
+        if mark is not None and mark == self._read:
+            return None
+        why = other_disk(self.disk, uuid)
+        self._read = mark if why is None else None
+        return why
 
     def _keep(self, now: float) -> None:
         if now - self.kept >= RESERVE_SECONDS:

@@ -7,9 +7,11 @@ trusted, and a machine that was frozen finds a higher number when it thaws.
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,11 @@ class Seat:
 
     def is_mine(self) -> bool:
         """Tell whether nobody has taken the place since: who does takes the next number."""
-        return not self.folder.seat(self.number + 1).exists()
+        return not os.path.exists(self._next)  # noqa: PTH110 - asked at every look
+
+    @cached_property
+    def _next(self) -> str:
+        return os.fspath(self.folder.seat(self.number + 1))
 
 
 def take_seat(folder: RunFolder, me: ProcessId, machine: str) -> Seat | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -9,11 +10,10 @@ from dataclasses import dataclass
 class Seen:
     """What is known of a living job at one look. Times are monotonic seconds of this machine.
 
-    `step`: completed last; `committed_step`: of the last checkpoint; `job`: pid of its leader.
+    `step`: looks up the one completed last; `job`: pid of its leader.
     """
 
     now: float
     started: float
-    step: int | None
-    committed_step: int | None
+    step: Callable[[], int | None]
     job: int

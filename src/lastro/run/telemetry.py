@@ -28,6 +28,8 @@ FIRST_SECONDS, USUAL_SECONDS, SLOWEST_SECONDS = 0.5, 5.0, 60.0
 _AGE_OVER_PACE = 720.0
 #: A sample may cost this part of the time until the next: 0.2 % of one core.
 _SHARE = 1 / 500
+#: Every so many samples all processes of the machine are looked at, and not the new ones alone.
+_FRESH_EVERY = 12
 
 
 def pause(age: float, cost: float) -> float:
@@ -44,9 +46,13 @@ def pause(age: float, cost: float) -> float:
 
 @dataclass
 class Telemetry:
-    """Samples one attempt. Never a reason to leave: a disk that takes no line loses the line."""
+    """Samples one attempt. Never a reason to leave: a disk that takes no line loses the line.
+
+    `tree`: brought up to date with each sample: pids of the job, its parent and what descends from them.
+    """
 
     folder: AttemptFolder
+    tree: set[int] = field(default_factory=set)
     gpus: Gpus = field(default_factory=gpus_of_this_machine)
     _next: float = 0.0
     _before: tuple[float, TreeUse] | None = None
@@ -55,6 +61,8 @@ class Telemetry:
     _shim: ProcessId | None = None
     _group: MemoryGroup | None = None
     _told_level: str | None = None
+    _strangers: set[int] = field(default_factory=set)
+    _samples: int = 0
 
     def look(self, seen: Seen) -> None:
         """Take a sample when one is due; write it once the GPUs have answered, or with the next."""
@@ -78,7 +86,12 @@ class Telemetry:
             self._group = memory_group_of(seen.job)
         # Orphans of the job come to the shim; without it, what has come away from the job is not counted.
         shim = self._shim.pid if self._shim is not None and is_alive(self._shim) else seen.job
-        use = tree_use((shim, seen.job))
+        self._samples += 1
+        if self._samples % _FRESH_EVERY == 0:
+            self._strangers.clear()
+        use = tree_use((shim, seen.job), self._strangers)
+        self.tree.clear()
+        self.tree.update(use.pids)
         cores = None
         if self._before is not None and seen.now > self._before[0]:
             cores = max(0.0, use.cpu - self._before[1].cpu) / (seen.now - self._before[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ class File:
     _seen: Announcement | None = None
 
     def ask(self) -> Announcement | None:
+        if not os.path.exists(self.path):  # noqa: PTH110 - asked at every look
+            self._seen = None
+            return None
         try:
             told = strictjson.read(Path(self.path))
             seconds, key = float(told["in_seconds"]), str(told.get("at"))
