@@ -22,6 +22,14 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a kill for want of memory is the job's only where something shows it",
+        "run/oom.py",
+        "return Victim.JOB if by_own_group else Victim.SOMEBODY",
+        "return Victim.JOB",
+        "tests/run/test_oom.py::"
+        "test_a_job_killed_by_somebody_while_a_neighbour_in_its_group_ran_out_of_memory_is_not_blamed_on_it",
+    ),
+    Mechanism(
         "half of a program's own save does not count",
         "run/foreign.py",
         "if ended.code in _WHOLE:",

@@ -52,7 +52,7 @@ class RunningAttempt:
         disk_watch = DiskWatch(_campaign(order).disk, order.disk)
         tree: set[int] = set()
         self._watchers = (disk_watch, *watchers(folder, order, seat, stream, tree))
-        self._memory = MemoryWitness(folder)
+        self._memory = MemoryWitness(folder, tree)
         self._saves = ForeignSaves(folder, order, seat, stream)
         self._leave: Leave | None = None
         self._deadline: float | None = None
