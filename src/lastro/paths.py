@@ -241,6 +241,11 @@ class CampaignFolder:
         return self.journal / f"{name}.jsonl"
 
     @property
+    def home_beat(self) -> Path:
+        """Touched by the home that drives the campaign: its last sign of life, for the machines."""
+        return self.root / "home.beat"
+
+    @property
     def owners(self) -> Path:
         return self.root / "owners"
 

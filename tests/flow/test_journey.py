@@ -128,7 +128,9 @@ def test_two_runs_started_at_once_give_one_attempt_each_and_both_tell_the_result
 
 
 def test_stop_saves_and_run_goes_on(campaign: SmallCampaign) -> None:
-    campaign.edit("pace: 0.02", "pace: 0.1")
+    # Slow enough not to be over before the command that stops it has started, on a box as busy as it may be.
+    campaign.edit("pace: 0.02", "pace: 0.3")
+    campaign.edit("{score: 8}", "{score: 8, pace: 0.02}")
     driver = campaign.start("run")
     wait_for(lambda: _control(campaign))
 

@@ -69,6 +69,24 @@ def test_an_idle_machine_lets_itself_go_and_the_run_goes_on_when_it_is_asked_to(
     assert result["decision"]["verdict"] == "adopt"
 
 
+def test_a_machine_on_which_everything_has_ended_lets_itself_go_when_home_is_dead(
+    campaign: SmallCampaign,
+) -> None:
+    campaign.edit("budget: 5 USD", "budget: 5 USD\nidle: 5s")
+    home_is_killed_at_work(campaign)
+    wait_for(lambda: campaign.json("status")["runs"][0]["status"] == "completed")
+
+    waiting, told = campaign.json("status"), campaign.lastro("status").stdout
+    cause = the_machine_goes(campaign)
+    result = campaign.json("run")
+
+    assert waiting["unattended"] == [waiting["machines"][0]["id"]]
+    assert "lets itself go 5.0 s after its last run has ended" in told.replace("\n", " ")
+    assert cause == "released by its supervisor: everything has ended, and home is silent"
+    assert result["runs"][0]["status"] == "completed"
+    assert [machine["state"] for machine in result["machines"]] == ["gone", "gone"]
+
+
 @pytest.mark.long
 def test_a_budget_lets_the_machine_go_and_needs_a_larger_one_to_go_on(campaign: SmallCampaign) -> None:
     """0.36 USD an hour are 0.0001 a second: 0.0060 USD last a minute."""

@@ -433,6 +433,21 @@ MECHANISMS = (
         "tests/journal/test_clock_back.py::test_what_happened_is_told_the_same_and_nothing_lasts_less_than_nothing",
     ),
     Mechanism(
+        "a machine on which everything has ended does not wait for a dead home for ever",
+        "run/__main__.py",
+        "        if watched:\n",
+        "        if False:\n",
+        "tests/flow/test_limits.py::"
+        "test_a_machine_on_which_everything_has_ended_lets_itself_go_when_home_is_dead",
+    ),
+    Mechanism(
+        "a living home keeps its machines",
+        "run/vigil.py",
+        "        if seen != sign:\n",
+        "        if False:\n",
+        "tests/run/test_vigil.py::test_it_waits_so_long_after_the_last_sign_of_home",
+    ),
+    Mechanism(
         "whatever drives a campaign heeds a stop, also between two runs",
         "flow/policy.py",
         "    if now.halt is not None:\n        return Halt(",

@@ -9,6 +9,7 @@ from lastro.cli.options import as_json_option, campaign_option, command
 from lastro.cli.render import console, print_json
 from lastro.clock import SystemClock
 from lastro.flow.live import live_of
+from lastro.flow.releasing import left_behind, told_of
 from lastro.flow.session import find_session
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
@@ -31,8 +32,13 @@ def status(campaign_file: Path, as_json: bool) -> None:
     """
     session = find_session(Home(home_root()), SystemClock(), campaign_file)
     view = session.view()
+    left = left_behind(session, view)
     page = page_from(session.on_disk, view, live=live_of(session, view, time.monotonic()), curves=as_json)
     if as_json:
-        print_json({**page_json(page), "exit_code": 0})
-    else:
-        console().print(status_view(page))
+        unattended = [machine.id or machine.tag for machine in left]
+        print_json({**page_json(page), "unattended": unattended, "exit_code": 0})
+        return
+    screen = console()
+    screen.print(status_view(page))
+    for machine in left:
+        screen.print(told_of(machine, view), markup=False)

@@ -11,13 +11,12 @@ from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import narrator, print_json
 from lastro.clock import SystemClock
 from lastro.errors import StorageError
-from lastro.flow.releasing import Released, left_behind, release
+from lastro.flow.releasing import Released, bill_of, left_behind, release, told_of
 from lastro.flow.session import find_session
 from lastro.flow.stopping import Stopped, request_stop, wait_for_stop
 from lastro.journal.views import MachineView
 from lastro.locale import _
 from lastro.paths import Home, home_root
-from lastro.plan.price import hourly_rate
 from lastro.view.words import run_status
 
 
@@ -64,7 +63,9 @@ def stop(
     ended = wait_for_stop(session, asked, clock)
     damaged = [one.run.name for one in ended if one.damage]
     code = StorageError.exit_code if damaged else 0
-    released = release(session, clock, tell) if with_release else Released(gone=(), kept=left_behind(session))
+    view = session.view()
+    kept = left_behind(session, view)
+    released = release(session, clock, tell) if with_release else Released(gone=(), kept=kept)
     if as_json:
         machines = {
             "released": [machine.id for machine in released.gone],
@@ -77,7 +78,7 @@ def stop(
     if not ended:
         tell(_("nothing is started any more; `lastro run` goes on") if asked.names else _("nothing runs"))
     for machine in released.kept:
-        tell(_kept(machine, with_release))
+        tell(_stays(machine) if with_release else told_of(machine, view))
     if damaged:
         raise StorageError(
             _("the last checkpoint of {names} cannot be read back").format(names=", ".join(damaged)),
@@ -96,13 +97,9 @@ def _as_json(one: Stopped) -> dict[str, Any]:
     }
 
 
-def _kept(machine: MachineView, asked: bool) -> str:
-    name, rate = machine.id or machine.tag, hourly_rate(machine.lease) if machine.lease else None
-    bill = _("{rate} an hour").format(rate=rate) if rate is not None else _("an unknown price an hour")
-    if asked:
-        return _("machine {id} stays, for {bill}: runs are alive on it").format(id=name, bill=bill)
-    return _("machine {id} stays rented, for {bill}; `lastro stop --release` lets it go").format(
-        id=name, bill=bill
+def _stays(machine: MachineView) -> str:
+    return _("machine {id} stays, for {bill}: runs are alive on it").format(
+        id=machine.id or machine.tag, bill=bill_of(machine)
     )
 
 

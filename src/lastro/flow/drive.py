@@ -6,6 +6,7 @@ next `lastro run` begins with a look.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +26,7 @@ from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.leases import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
-from lastro.flow.orders import Place, config_record, make_order
+from lastro.flow.orders import Place, config_record, make_order, unattended_seconds
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.presence import is_supervised
 from lastro.flow.session import Session
@@ -44,7 +45,7 @@ from lastro.units import show_duration
 
 #: Seconds between two looks while nothing is to be done.
 LOOK_SECONDS = 0.1
-#: Seconds between two copies of home's stream to the disk while nothing else happens.
+#: Seconds between two signs of life, and copies of home's stream, on the disk while nothing else happens.
 MIRROR_SECONDS = 5.0
 #: Nothing is started on a machine for so long after it has announced its end: the longest notice, and a bit.
 NOTICE_HOLDS_SECONDS = 150.0
@@ -285,9 +286,11 @@ class Driver:
 
     def _mirror(self) -> None:
         now = self._d.clock.monotonic()
-        if now - self._mirrored >= MIRROR_SECONDS:
+        if now - self._mirrored >= min(MIRROR_SECONDS, unattended_seconds(self._d.plan) / 5):
             self._mirrored = now
             self._mirror_if_there_is_room()
+            with contextlib.suppress(OSError):  # a sign of life; what has to be kept tells of a broken disk
+                self._folder.home_beat.touch()
 
     def _mirror_if_there_is_room(self) -> None:
         """The copy on the disk can wait for room as the runs there do: home's own stream has everything."""

@@ -46,6 +46,7 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
         disk=place.disk_uuid,
         committed_step=place.committed_step,
         setup=plan.setup,
+        unattended_seconds=unattended_seconds(plan),
         stop=plan.stop,
         limits=place.limits,
         checkpoint=plan.checkpoint,
@@ -62,6 +63,11 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
             links=_links(plan.corpus, place.disk) if own else {},
         ),
     )
+
+
+def unattended_seconds(plan: Plan) -> float:
+    """Return how long a machine waits for a word of home after everything on it has ended."""
+    return Order.unattended_seconds if plan.idle_seconds is None else plan.idle_seconds
 
 
 def _links(corpus: Corpus | None, disk: Disk) -> dict[str, str]:

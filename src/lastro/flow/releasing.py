@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from lastro.clock import Clock
 from lastro.errors import ProviderError
 from lastro.flow.drive import Drive, Driver, Tell
+from lastro.flow.orders import unattended_seconds
 from lastro.flow.session import Session
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.plan.build import Plan
-from lastro.providers.registry import provider_for
+from lastro.plan.price import hourly_rate
+from lastro.providers.registry import provider_for, traits_of
+from lastro.units import show_duration
 
 #: How long a living `lastro run` may take to let its machines go after everything on them has ended.
 _PATIENCE_SECONDS = 120.0
@@ -33,13 +37,31 @@ def rented(view: CampaignView) -> tuple[MachineView, ...]:
     return tuple(machine for machine in view.machines if machine.state != "gone")
 
 
-def left_behind(session: Session) -> tuple[MachineView, ...]:
+def left_behind(session: Session, view: CampaignView) -> tuple[MachineView, ...]:
     """Return the machines that stay rented because nothing runs and no `lastro run` lives to let them go."""
-    view = session.view()
-    if any(run.status == "running" for run in view.runs):
+    if any(run.status == "running" for run in view.runs) or session.is_driven():
         return ()
-    with session.owned() as writer:
-        return rented(view) if writer is not None else ()
+    return rented(view)
+
+
+def bill_of(machine: MachineView) -> str:
+    """Return in words what a machine costs by the hour."""
+    rate = hourly_rate(machine.lease) if machine.lease else None
+    return _("{rate} an hour").format(rate=rate) if rate is not None else _("an unknown price an hour")
+
+
+def told_of(machine: MachineView, view: CampaignView) -> str:
+    """Say of a machine that was left behind what it bills, and how it goes."""
+    text = _("machine {id} stays rented, for {bill}; `lastro stop --release` lets it go").format(
+        id=machine.id or machine.tag, bill=bill_of(machine)
+    )
+    traits = traits_of(machine.provider)
+    if view.plan is None or traits is None or not traits.ends_itself:
+        return text
+    seconds = unattended_seconds(Plan.from_json(view.plan))
+    return _("{text}, and it lets itself go {time} after its last run has ended").format(
+        text=text, time=show_duration(timedelta(seconds=seconds))
+    )
 
 
 def let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tell: Tell) -> None:

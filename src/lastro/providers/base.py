@@ -24,11 +24,13 @@ class Traits:
     creates: lastro makes and deletes its machines. False for `here`, where nothing is created or wiped.
     own_workdir: the code is unpacked on the machine. False where it runs in the user's own folder.
     takes_faults: scripted faults can be executed (rehearsals).
+    ends_itself: what runs on a machine can ask it to end (`providers.environment.RELEASE`), home or no home.
     """
 
     creates: bool
     own_workdir: bool
     takes_faults: bool
+    ends_itself: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ class Local:
     """A machine is a detached process (`local_machine`) with a scratch of its own; the disk is a folder."""
 
     name = "local"
-    traits = Traits(creates=True, own_workdir=True, takes_faults=True)
+    traits = Traits(creates=True, own_workdir=True, takes_faults=True, ends_itself=True)
 
     def __init__(self, home: Home, clock: Clock) -> None:
         self._home, self._clock = home, clock

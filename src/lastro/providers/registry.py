@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from lastro.clock import Clock
 from lastro.errors import ProviderError, UsageError
 from lastro.locale import _
 from lastro.paths import Home
-from lastro.providers.base import Provider
+from lastro.providers.base import Provider, Traits
 from lastro.providers.here import Here
 from lastro.providers.local import Local
 
-_PROVIDERS: Mapping[str, Callable[[Home, Clock], Provider]] = {"here": Here, "local": Local}
+_PROVIDERS: Mapping[str, type[Here] | type[Local]] = {"here": Here, "local": Local}
 #: Named in the campaign file's format, and not made yet.
 _LATER = ("ssh", "slurm")
+
+
+def traits_of(spec: str) -> Traits | None:
+    """Return what a provider is like, without asking it for anything; None where it is not known."""
+    return _PROVIDERS[spec].traits if spec in _PROVIDERS else None
 
 
 def provider_for(spec: str, home: Home, clock: Clock) -> Provider:

@@ -55,7 +55,8 @@ class Order:
 
     Paths are absolute and belong to the machine that carries out the order. `checkpoints` is the pattern,
     below the workdir, of the saves of a program that lastro knows nothing of; `resume_arg` what its command
-    gets to go on from one of them.
+    gets to go on from one of them. `unattended_seconds`: how long the machine waits for a word of home after
+    everything on it has ended, before it lets itself go.
     """
 
     campaign: str
@@ -87,6 +88,7 @@ class Order:
     resume_arg: str | None = None
     limits: Limits = field(default_factory=Limits)
     setup: str | None = None
+    unattended_seconds: float = 900.0
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "limits": self.limits.as_json()}

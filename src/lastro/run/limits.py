@@ -83,15 +83,24 @@ def _steady() -> float:
 
 
 def release_after(cause: Cause) -> None:
-    """Ask the machine to end itself when a limit has ended the work on it, where the machine listens.
+    """Ask the machine to end itself when a limit has ended the work on it, where the machine listens."""
+    if cause.end is End.LIMIT:
+        let_machine_go(str(cause.limit).replace("_", " "))
 
-    Machines that listen name the file to write in LASTRO_RELEASE. What was said in the journal is durable by
-    then; this process may be ended by what it asks for.
+
+def can_let_go() -> bool:
+    """Tell whether this machine listens when it is asked to end: then it names a file in LASTRO_RELEASE."""
+    return bool(os.environ.get(RELEASE))
+
+
+def let_machine_go(why: str) -> None:
+    """Ask the machine to end itself, where it listens.
+
+    What was said in the journal is durable by then; this process may be ended by what it asks for.
     """
     named = os.environ.get(RELEASE)
-    if not named or cause.end is not End.LIMIT:
+    if not named:
         return
-    why = str(cause.limit).replace("_", " ")
     # A machine whose own storage takes no more is let go by home, which has the end of the run.
     with contextlib.suppress(StorageError, OSError):
         atomic.write_text(Path(named), strictjson.pretty({"why": why}))

@@ -1,0 +1,82 @@
+"""After a supervisor's last word: a machine on which everything has ended lets itself go if home is dead.
+
+A living home lets its machines go, or sends them something else to do. Of a dead one nobody would hear, and
+the machine would be paid for until somebody types `lastro run`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+
+from lastro.clock import Clock
+from lastro.locale import _
+from lastro.paths import CampaignFolder
+from lastro.procs.identity import ProcessId, is_alive
+from lastro.run.limits import can_let_go, let_machine_go
+from lastro.run.seat import read_seat, read_seat_machine
+
+#: How often home is listened for within the time that it may be silent, and at most so many seconds apart.
+_LOOKS = 5
+_SECONDS_APART = 15.0
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Which machine is watched, where home's signs are, and how long none may be seen (seconds)."""
+
+    campaign: CampaignFolder
+    machine: str
+    seconds: float
+
+
+def leave_vigil(watch: Watch, me: ProcessId, clock: Clock) -> None:
+    """Leave a child behind that keeps the vigil; called by a supervisor as the last thing that it does.
+
+    `me`: this process. The child begins when it is gone, because a seat that is held is work.
+    """
+    if not can_let_go() or os.fork() != 0:
+        return
+    with contextlib.suppress(BaseException):
+        os.setsid()
+        os.closerange(3, 256)  # a disk on which nothing is open can be taken away
+        while is_alive(me):
+            clock.sleep(0.05)
+        keep_vigil(watch, clock)
+    os._exit(0)
+
+
+def keep_vigil(watch: Watch, clock: Clock) -> None:
+    """Listen for home until the machine has work again, or ask it to end when home was silent for too long.
+
+    Home's signs are measured by this machine's clock, from the last change that was seen.
+    """
+    sign, since = _sign(watch.campaign), clock.monotonic()
+    while not _at_work(watch):
+        now, seen = clock.monotonic(), _sign(watch.campaign)
+        if seen != sign:
+            sign, since = seen, now
+        if now - since >= watch.seconds:
+            let_machine_go(_("everything has ended, and home is silent"))
+            return
+        clock.sleep(min(watch.seconds / _LOOKS, _SECONDS_APART))
+
+
+def _sign(campaign: CampaignFolder) -> int | None:
+    """Return the time of home's last sign of life, by whatever clock; None when there is none to be seen."""
+    try:
+        return campaign.home_beat.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _at_work(watch: Watch) -> bool:
+    """Tell whether a living supervisor of this machine has work; its end has a vigil of its own."""
+    runs = watch.campaign.runs
+    try:
+        folders = [watch.campaign.run(path.name) for path in runs.iterdir()]
+        seated = [folder for folder in folders if read_seat_machine(folder) == watch.machine]
+        return any((holder := read_seat(folder)) is not None and is_alive(holder) for folder in seated)
+    except OSError:  # a disk that is away says nothing of work
+        return False
