@@ -61,6 +61,27 @@ def test_the_old_code_has_ended_before_the_new_code_begins(campaign: SmallCampai
     assert first["ended_at"] <= new["attempts"][0]["started_at"]
 
 
+def test_a_job_whose_supervisor_died_has_ended_before_the_new_code_begins(campaign: SmallCampaign) -> None:
+    campaign.edit("steps: 40, pace: 0.02", "steps: 200, pace: 0.1")
+    _killed_at_work(campaign)
+    (attempt,) = _attempts_at_work(campaign)
+    supervisor = read_seat(RunFolder(attempt.parent.parent))
+    assert supervisor is not None
+    os.kill(supervisor.pid, signal.SIGKILL)
+    campaign.edit("steps: 200, pace: 0.1", "steps: 200, pace: 0.01")
+    with (campaign.folder / "job.py").open("a") as job:
+        job.write("# a correction\n")
+
+    result = campaign.json("run", "--revise", "faster")
+
+    old = next(run for run in result["runs"] if run["status"] == "superseded")
+    new = next(run for run in result["runs"] if run["name"] == "control" and run is not old)
+    (first,) = old["attempts"]
+    assert first["end"] == "asked"
+    assert first["committed_step"] == first["last_step"] < 200
+    assert first["ended_at"] <= new["attempts"][0]["started_at"]
+
+
 def test_another_provider_is_refused_while_a_machine_is_rented(campaign: SmallCampaign) -> None:
     campaign.edit("steps: 40", "steps: 200")
     _killed_at_work(campaign)

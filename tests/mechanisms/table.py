@@ -22,6 +22,13 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a job whose supervisor died does not work on beside its successor",
+        "run/supervisor.py",
+        "        _end_orphans(order, clock)",
+        "        pass",
+        "tests/flow/test_campaign.py::test_a_job_whose_supervisor_died_has_ended_before_the_new_code_begins",
+    ),
+    Mechanism(
         "a kill for want of memory is the job's only where something shows it",
         "run/oom.py",
         "return Victim.JOB if by_own_group else Victim.SOMEBODY",

@@ -7,19 +7,21 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from lastro import strictjson
+from lastro import atomic, strictjson
 from lastro.clock import Clock
-from lastro.errors import Fenced, StorageError
+from lastro.errors import Fenced, LastroError, StorageError
 from lastro.journal.events import EventType
 from lastro.journal.signals import Heartbeat
 from lastro.journal.streams import StreamWriter, read_stream
 from lastro.locale import _
 from lastro.paths import CampaignFolder, RunFolder, stream_of_attempt
 from lastro.procs.identity import ProcessId, identity_of
+from lastro.procs.killtree import end_tree
 from lastro.rules import End, Life, Next, Order, Verdict, after_attempt
 from lastro.run.attempt import RunningAttempt
 from lastro.run.history import committed_step, read_lives
 from lastro.run.limits import release_after
+from lastro.run.orphans import orphans_of
 from lastro.run.room import make_way, require_disk, wait_for_room
 from lastro.run.seat import Seat, claim_attempt, highest, take_seat
 from lastro.run.workdir import prepare
@@ -59,10 +61,25 @@ def supervise(folder: RunFolder, clock: Clock) -> Next:
     sign = Heartbeat(folder.supervisor_beat)
     sign.beat(highest(folder.claims) + 1)
     try:
+        _end_orphans(order, clock)
         return _Supervisor(folder, order, seat, me, clock).carry_out()
     finally:
         if seat.is_mine():
             sign.beat(0)
+
+
+def _end_orphans(order: Order, clock: Clock) -> None:
+    """Let jobs save and end that work on here unseen, before this run begins beside them."""
+    campaign = CampaignFolder(Path(order.campaign_folder))
+    for orphan in orphans_of(campaign, order.machine, order.run):
+        why = _("its supervisor has died, and '{name}' is to run here now").format(name=order.name)
+        atomic.write_text(orphan.stop_request, strictjson.pretty({"why": why}))
+        try:
+            supervise(orphan, clock)
+        except Fenced:
+            continue  # somebody else sees to it
+        except LastroError:
+            end_tree(("LASTRO_ATTEMPT", str(orphan.attempt(highest(orphan.claims)).root)))
 
 
 class _Supervisor:
