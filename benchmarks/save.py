@@ -46,6 +46,7 @@ def run() -> Result:
             floor = _floor(folder, data)
             began = time.perf_counter()
             attempt.safe_point(step)
+            attempt.save()  # waits until it is durable and read again
             seconds = time.perf_counter() - began
             (saved,) = store.names(folder / "runs" / "bench" / "checkpoints")
             began = time.perf_counter()

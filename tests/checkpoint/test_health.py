@@ -11,6 +11,7 @@ import torch
 from lastro import strictjson
 from lastro.checkpoint import snapshot, store
 from lastro.checkpoint.adapters import bridge
+from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.health import Health, judge
 from lastro.checkpoint.retention import Candidate, plan_retention
 from tests.checkpoint.test_store import facts
@@ -29,7 +30,8 @@ class Box:
 
 def save(root: Path, step: int, value: Any, from_start: tuple[str, ...] = ()) -> store.Manifest:
     with store.publish(root, facts(step), lambda: True) as draft:
-        snapshot.write(draft, {"model": Box(w=value)}, {"step": step}, bridge(), from_start)
+        taken = snapshot.take({"model": Box(w=value)}, {"step": step}, bridge(), Arena())
+        taken.write(draft, from_start)
     found = store.committed(root / f"{step}-a1")
     assert isinstance(found, store.Manifest)
     return found
@@ -68,7 +70,7 @@ def test_finite_values_whole_numbers_and_empty_tensors_are_healthy(
 
 def test_what_was_not_finite_before_the_first_step_is_normal(tmp_path: Path) -> None:
     mask = torch.full((4, 4), -_INF).triu(1)
-    from_start = snapshot.not_finite({"model": Box(w=mask)}, bridge())
+    from_start = snapshot.not_finite({"model": Box(w=mask)}, bridge(), Arena())
 
     manifest = save(tmp_path, 10, mask, tuple(from_start))
 

@@ -16,13 +16,14 @@ from torch import nn
 from lastro.checkpoint import snapshot, store
 from lastro.checkpoint.adapters import bridge
 from lastro.checkpoint.adapters.plain import Plain
+from lastro.checkpoint.arena import Arena
 from lastro.errors import CheckpointDamaged
 from tests.checkpoint.test_store import facts
 
 
 def save(root: Path, position: Any = None, **objects: Any) -> Path:
     with store.publish(root, facts(1), lambda: True) as draft:
-        snapshot.write(draft, objects, position or {"step": 1}, bridge())
+        snapshot.take(objects, position or {"step": 1}, bridge(), Arena()).write(draft)
     return root / "1-a1"
 
 
@@ -230,7 +231,7 @@ def test_a_tensor_that_belongs_to_nothing_is_named(tmp_path: Path) -> None:
     with store.publish(tmp_path, facts(1), lambda: True) as draft:
         library = bridge()
         library.take("ghost", torch.ones(2))
-        snapshot.write(draft, {}, {"step": 1}, library)
+        snapshot.take({}, {"step": 1}, library, Arena()).write(draft)
 
     with pytest.raises(CheckpointDamaged, match="the tensor ghost belongs to nothing"):
         groups_of(tmp_path / "1-a1")
@@ -239,7 +240,7 @@ def test_a_tensor_that_belongs_to_nothing_is_named(tmp_path: Path) -> None:
 def test_without_a_tensor_library_tensors_are_refused_and_plain_state_works(tmp_path: Path) -> None:
     plain = Plain()
     with store.publish(tmp_path / "plain", facts(1), lambda: True) as draft:
-        snapshot.write(draft, {"box": Box(count=3)}, {"step": 1}, plain)
+        snapshot.take({"box": Box(count=3)}, {"step": 1}, plain, Arena()).write(draft)
     manifest = store.committed(tmp_path / "plain" / "1-a1")
     assert isinstance(manifest, store.Manifest)
     groups = snapshot.read(tmp_path / "plain" / "1-a1", manifest, plain)

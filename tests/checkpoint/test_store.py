@@ -11,6 +11,7 @@ import pytest
 
 from lastro import strictjson
 from lastro.checkpoint import digest, store
+from lastro.checkpoint.arena import Arena
 from lastro.errors import CheckpointDamaged, Fenced
 
 
@@ -22,7 +23,9 @@ def facts(step: int, attempt: int = 1) -> store.Facts:
 
 def save(checkpoints: Path, step: int, attempt: int = 1, mine: Callable[[], bool] = lambda: True) -> Path:
     with store.publish(checkpoints, facts(step, attempt), mine) as draft:
-        draft.write("tensors.safetensors", [bytes([step]) * 5000, b"end"])
+        memory = Arena().reserve(5003)
+        memory[:] = bytes([step]) * 5000 + b"end"
+        draft.write_memory("tensors.safetensors", memory)
         draft.write("state.json", [b"{}"])
     return checkpoints / f"{step}-a{attempt}"
 

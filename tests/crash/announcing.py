@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lastro import atomic
 from lastro.checkpoint import store
+from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.retention import apply_retention
 from lastro.clock import SystemClock
 from lastro.journal.events import EventType
@@ -26,13 +27,16 @@ def announce(what: str, value: object) -> None:
 
 def main(root: Path) -> None:
     stream = StreamWriter(root / "journal" / "r-1.jsonl", SystemClock(), {"campaign": "c"})
+    arena = Arena()
     checkpoints = atomic.make_folder(root / "runs" / "r" / "checkpoints")
     for number in range(1, CHECKPOINTS + 1):
         step = number * 10
         facts = store.Facts(run="r", attempt=1, step=step, why="due", created="now", position={})
         with store.publish(checkpoints, facts, lambda: True) as draft:
-            draft.write("tensors.safetensors", [os.urandom(2_000), os.urandom(700)])
-            draft.write("state.json", [b'{"step": %d}' % step])
+            memory = arena.reserve(9_000)  # two whole blocks and a rest
+            memory[:] = os.urandom(len(memory))
+            draft.write_memory("tensors.safetensors", memory)
+            draft.write("state.json", [b'{"step": ', b"%d}" % step])
         announce("checkpoint", step)
         event = stream.append(EventType.CHECKPOINT_COMMITTED, step=step)
         announce("stream", event.seq)
@@ -40,7 +44,7 @@ def main(root: Path) -> None:
         announce("file", number)
         if atomic.claim(root / f"{number}.json", b"mine"):
             announce("claim", number)
-        assert not store.verify(checkpoints / facts.name)
+        assert not store.verify(checkpoints / facts.name, from_disk=True)
         apply_retention(checkpoints, keep=1, verified=[facts.name])
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lastro import strictjson
 from lastro.checkpoint import health, state, store
-from lastro.checkpoint.adapters.base import TENSORS, Bridge, Stateful
+from lastro.checkpoint.adapters.base import TENSORS, Bridge, Staged, Stateful
+from lastro.checkpoint.arena import Arena
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
@@ -23,21 +25,46 @@ POSITION = "position"
 RESERVED = (RANDOM, POSITION)
 
 
-def write(
-    draft: store.Draft,
-    objects: Mapping[str, Stateful],
-    position: Any,
-    bridge: Bridge,
-    from_start: Collection[str] = (),
-) -> None:
-    """Write the state of every tracked object, the random states and the position into a draft.
+@dataclass(frozen=True)
+class Snapshot:
+    """The state of a run at one moment, copied: what happens to the objects afterwards changes nothing of it.
+
+    `state`: the bytes of `STATE`. `tensors`: in the arena that it was taken with; None without any.
+    """
+
+    state: bytes
+    tensors: Staged | None
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files that `write` makes."""
+        return len(self.state) + (len(self.tensors.memory) if self.tensors else 0)
+
+    def not_finite(self) -> tuple[str, ...] | None:
+        """Return the names of tensors that hold NaN or an infinity; None where there are no tensors."""
+        return self.tensors.not_finite() if self.tensors else None
+
+    def write(self, draft: store.Draft, from_start: Collection[str] = ()) -> None:
+        """Write the files of a checkpoint, and the health that was found.
+
+        Args:
+            draft: takes them.
+            from_start: names of tensors that were not finite before the first step.
+        """
+        if self.tensors is not None:
+            draft.write_memory(TENSORS, self.tensors.memory)
+        draft.write(STATE, [self.state])
+        draft.health = health.judge(self.not_finite(), from_start)
+
+
+def take(objects: Mapping[str, Stateful], position: Any, bridge: Bridge, arena: Arena) -> Snapshot:
+    """Copy the state of every tracked object, the random states and the position.
 
     Args:
-        draft: takes the files, and the health that was found.
         objects: by the names that they are tracked under.
         position: a tree of plain values.
         bridge: a fresh one.
-        from_start: names of tensors that were not finite before the first step.
+        arena: its memory holds the tensors until the next snapshot is taken with it.
 
     Raises:
         CheckpointDamaged: a value cannot be put back exactly; it is named.
@@ -46,20 +73,18 @@ def write(
     groups[RANDOM] = bridge.random_state()
     groups[POSITION] = position
     encoded = {name: state.encode(tree, name, bridge.take) for name, tree in groups.items()}
-    draft.health = health.judge(bridge.not_finite(), from_start)
-    bridge.write_taken(draft)
-    draft.write(STATE, [strictjson.dumps({"version": VERSION, "groups": encoded}).encode()])
+    tensors = bridge.stage(arena)
+    return Snapshot(strictjson.dumps({"version": VERSION, "groups": encoded}).encode(), tensors)
 
 
-def not_finite(objects: Mapping[str, Stateful], bridge: Bridge) -> frozenset[str]:
+def not_finite(objects: Mapping[str, Stateful], bridge: Bridge, arena: Arena) -> frozenset[str]:
     """Return the names of tensors that hold NaN or an infinity now: before the first step this is normal.
 
     A state that cannot be saved is not told here: the first save does it, by name.
     """
     with contextlib.suppress(CheckpointDamaged):
-        for name, item in objects.items():
-            state.encode(item.state_dict(), name, bridge.take)
-    return frozenset(bridge.not_finite() or ())
+        return frozenset(take(objects, None, bridge, arena).not_finite() or ())
+    return frozenset()
 
 
 def read(folder: Path, manifest: store.Manifest, bridge: Bridge) -> dict[str, Any]:

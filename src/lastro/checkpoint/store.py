@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lastro import atomic, strictjson
-from lastro.checkpoint import digest
+from lastro.checkpoint import bulk, digest
 from lastro.checkpoint.health import Health
 from lastro.checkpoint.late import late_checkpoints
 from lastro.errors import CheckpointDamaged, Fenced, LastroError
@@ -156,6 +156,13 @@ class Draft:
                 size += file.write(chunk)
         self.files[name] = FileEntry(size, hasher.hexdigest())
 
+    def write_memory(self, name: str, memory: memoryview) -> None:
+        """Write one file out of memory that begins at a page, hashed in the same slices; see `write`."""
+        hasher = digest.hasher(digest.ALGORITHM)
+        assert hasher is not None
+        bulk.write(self.folder / name, memory, hasher.update)
+        self.files[name] = FileEntry(len(memory), hasher.hexdigest())
+
 
 @contextlib.contextmanager
 def publish(checkpoints: Path, facts: Facts, still_mine: Callable[[], bool]) -> Iterator[Draft]:
@@ -218,15 +225,21 @@ def committed(folder: Path) -> Manifest | str:
     return manifest
 
 
-def verify(folder: Path) -> tuple[str, ...]:
-    """Read every byte of a checkpoint again. Returns its problems; empty means verified."""
+def verify(folder: Path, *, from_disk: bool = False) -> tuple[str, ...]:
+    """Read every byte of a checkpoint again. Returns its problems; empty means verified.
+
+    Args:
+        folder: of the checkpoint.
+        from_disk: for one that was just written: not from the page cache, which would return what was
+            written whatever has reached the disk.
+    """
     manifest = committed(folder)
     if isinstance(manifest, str):
         return (manifest,)
     problems = []
     for name, entry in manifest.files.items():
         try:
-            found = file_digest(folder / name, manifest.algorithm)
+            found = file_digest(folder / name, manifest.algorithm, from_disk=from_disk)
         except OSError as error:
             problems.append(_("{file} cannot be read: {error}").format(file=name, error=error.strerror))
             continue
@@ -241,16 +254,21 @@ def verify(folder: Path) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def file_digest(path: Path, algorithm: str) -> str | None:
-    """Return the digest of a file's bytes; None when the algorithm is not available here."""
+def file_digest(path: Path, algorithm: str, *, from_disk: bool = False) -> str | None:
+    """Return the digest of a file's bytes; None when the algorithm is not available here. See `verify`."""
     hasher = digest.hasher(algorithm)
     if hasher is None:
         return None
+    for piece in bulk.from_disk(path) if from_disk else _pieces(path):
+        hasher.update(piece)
+    return hasher.hexdigest()
+
+
+def _pieces(path: Path) -> Iterator[memoryview]:
     buffer = memoryview(bytearray(_CHUNK))
     with path.open("rb", buffering=0) as file:
         while count := file.readinto(buffer):
-            hasher.update(buffer[:count])
-    return hasher.hexdigest()
+            yield buffer[:count]
 
 
 def read_file(folder: Path, manifest: Manifest, name: str) -> bytes:

@@ -181,8 +181,8 @@ class Attempt:
         self._saver.safe_point({"step": step})
 
     def save(self) -> None:
-        """Save now, at the step of the last safe point, unless that is saved already."""
-        self._saver.save_if_new("asked")
+        """Save now, at the step of the last safe point; it is durable and read again when this returns."""
+        self._saver.make_safe("asked")
 
     def end(self, step: int) -> None:
         """Tell that the loop is over after `step` updates: the last safe point, with the last save.

@@ -6,19 +6,21 @@ import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from lastro import atomic
 from lastro.checkpoint import retention, snapshot, store
 from lastro.checkpoint.adapters import bridge
 from lastro.checkpoint.adapters.base import Stateful
+from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.due import Schedule, is_due, schedule
 from lastro.clock import SystemClock, iso
-from lastro.errors import EXIT_CODES, SAVED_ON_REQUEST, Fenced, StoppedByRule, StorageError, UsageError
+from lastro.errors import EXIT_CODES, SAVED_ON_REQUEST, StoppedByRule, UsageError
 from lastro.job.leaving import LeaveRequest, leave, tell
 from lastro.job.measurements import Measurements
 from lastro.job.place import Place
 from lastro.job.room import FullDisk
+from lastro.job.writer import CheckpointWriter
 from lastro.journal.signals import Heartbeat, Signal, SignalWriter
 from lastro.locale import _
+from lastro.probe.entry import current as current_probe
 from lastro.rules import Stop, judge_resume, judge_values
 
 
@@ -45,17 +47,22 @@ class Saver:
         self._heart = Heartbeat(place.folder.heartbeat)
         self._full = full
         full.sign_of_life = lambda: self._heart.beat(self.step)
-        self._bytes = 0
+        self._writer = CheckpointWriter(place, full)
+        self._arena = Arena()
         self._tracked: dict[str, Stateful] = {}
         self._restored = False
         self.step = 0
         self._position: Mapping[str, Any] = {"step": 0}
-        self._safe_step = 0
         self._moved = False
-        self._safe_time = time.monotonic()
+        #: Of the last save that was begun, which need not be durable yet; of the start before the first one.
+        self._saved_step, self._saved_time = 0, time.monotonic()
+        self._skipped_step = 0
+        self._told_skipped: int | None = None
         self._schedule: Schedule = schedule(self._order.checkpoint, None)
-        self._verified: set[str] = set()
         self._not_finite_from_start: frozenset[str] = frozenset()
+        self._probe = current_probe()
+        if self._probe is not None:
+            self._probe.attached()
 
     # --- what is tracked ------------------------------------------------------------------------------
 
@@ -100,6 +107,12 @@ class Saver:
                 hint=_("give the number of epochs to steps"),
             )
         self._restored = True
+        position = self._restore()
+        if self._probe is not None:
+            self._probe.restored(self.step, self._tracked, position)
+        return position
+
+    def _restore(self) -> Mapping[str, Any] | None:
         checkpoints = self._place.folder.run.checkpoints
         if self._place.still_mine():
             retention.remove_leftovers(checkpoints)
@@ -115,7 +128,7 @@ class Saver:
         if stop is not None:
             self.stop(stop)
         if found.folder is None or found.manifest is None:
-            self._not_finite_from_start = snapshot.not_finite(self._tracked, bridge())
+            self._not_finite_from_start = snapshot.not_finite(self._tracked, bridge(), self._arena)
             return None
         return self._put_back(found, began)
 
@@ -128,8 +141,7 @@ class Saver:
         groups = snapshot.read(found.folder, found.manifest, library)
         snapshot.check_groups(groups, self._tracked, leave_out)
         snapshot.apply(groups, self._tracked, library, leave_out)
-        self._verified.add(found.folder.name)
-        self._bytes = found.manifest.size
+        self._writer.know(found.folder.name)
         seconds = time.monotonic() - began
         self._signals.send(
             Signal.RESTORED, step=found.manifest.step, folder=found.folder.name, seconds=round(seconds, 4)
@@ -137,9 +149,9 @@ class Saver:
         if snapshot.POSITION in leave_out:
             return None
         position: Mapping[str, Any] = groups[snapshot.POSITION]
-        self.step = self._safe_step = position["step"]
+        self.step = self._saved_step = position["step"]
         self._position = position
-        self._safe_time = time.monotonic()
+        self._saved_time = time.monotonic()
         tell(_("goes on at step {step}, from {name}").format(step=self.step, name=found.folder.name))
         return position
 
@@ -158,12 +170,15 @@ class Saver:
             self._signals.send(Signal.FIRST_STEP, step=step)
         self._position, self.step = position, step
         self._heart.beat(step)
+        if self._probe is not None:
+            self._probe.safe_point(step, self._tracked, position)
         self._full.over()
         self.judge()
-        if step > self._safe_step:
-            why = self._why(step, last)
-            if why is not None:
-                self.save(why)
+        self._settle()
+        if last or self._request.asked:
+            self.make_safe("end" if last else "asked")
+        elif self._is_due(step):
+            self._save_or_skip(step)
         if self._request.asked:
             self._signals.send(Signal.LEFT, step=step)
             text = _("leaves at step {step}: {meaning}").format(
@@ -171,13 +186,23 @@ class Saver:
             )
             leave(SAVED_ON_REQUEST, text)
 
-    def _why(self, step: int, last: bool) -> str | None:
-        if last:
-            return "end"
-        if self._request.asked:
-            return "asked"
-        elapsed = time.monotonic() - self._safe_time
-        return "due" if is_due(self._schedule, self._safe_step, step, elapsed) else None
+    def _is_due(self, step: int) -> bool:
+        elapsed = time.monotonic() - self._saved_time
+        return is_due(self._schedule, max(self._saved_step, self._skipped_step), step, elapsed)
+
+    def _save_or_skip(self, step: int) -> None:
+        if not self._writer.busy:
+            self._save("due")
+            return
+        if self._told_skipped != self._writer.in_flight:
+            self._told_skipped = self._writer.in_flight
+            self._signals.send(Signal.SKIPPED, step=step, in_flight=self._told_skipped)
+            tell(
+                _("no save at step {step}: that of step {before} is still being written").format(
+                    step=step, before=self._told_skipped
+                )
+            )
+        self._skipped_step = step if self._schedule.every_steps is not None else self._skipped_step
 
     def judge(self) -> None:
         """Write what was logged and kept back; end the process when a stop rule speaks on it."""
@@ -198,52 +223,23 @@ class Saver:
         )
         leave(StoppedByRule.exit_code, _("stopped by a rule: {why}").format(why=stop.why))
 
-    def save_if_new(self, why: str) -> None:
-        """Save, unless this step is safe already."""
-        if self.step > self._safe_step:
-            self.save(why)
-
-    def save(self, why: str) -> None:
-        """Save now: durable and read again before this returns. Older checkpoints go as the policy says.
+    def make_safe(self, why: str) -> None:
+        """See that this step is saved, and wait until it is: durable and read again.
 
         Raises:
             CheckpointDamaged: a value cannot be saved exactly, by name.
             StorageError: the disk refuses, is gone, or does not return what was written. A full one is
                 waited for.
         """
+        self._settle(wait=True)
+        if self.step > self._saved_step:
+            self._save(why)
+            self._settle(wait=True)
+
+    def _save(self, why: str) -> None:
+        """Copy the state and begin to write it; the one before is settled."""
         began = time.monotonic()
-        while not self._published(why, began):
-            began = time.monotonic()  # waiting for room is no part of what a save costs
-        self._full.over()
-        self._safe_step, self._safe_time = self.step, time.monotonic()
-        self._schedule = schedule(self._order.checkpoint, self._safe_time - began)
-
-    def _published(self, why: str, began: float) -> bool:
-        """Publish; False when there was no room, and there may be now."""
-        try:
-            self._place.require_disk()
-            self._publish(why, began)
-        except Fenced as error:
-            leave(error.exit_code, error.message)
-        except OSError as error:
-            if not atomic.is_full(error):
-                raise StorageError(
-                    _("step {step} could not be saved: {error}").format(step=self.step, error=error),
-                    hint=_("check the disk; earlier checkpoints are untouched"),
-                ) from error
-            self._make_room()
-            return False
-        return True
-
-    def _make_room(self) -> None:
-        """Let go what the next save makes superfluous anyway; wait for room when that is nothing."""
-        checkpoints, keep = self._place.folder.run.checkpoints, self._order.checkpoint.keep
-        if retention.make_room(checkpoints, keep, self._verified):
-            return
-        self._full.wait(_("step {step}").format(step=self.step), self._bytes)
-
-    def _publish(self, why: str, began: float) -> None:
-        checkpoints = self._place.folder.run.checkpoints
+        self._settle()
         facts = store.Facts(
             run=self._order.run,
             attempt=self._place.attempt.number,
@@ -252,24 +248,12 @@ class Saver:
             created=iso(SystemClock().now()),
             position=self._position,
         )
-        with store.publish(checkpoints, facts, self._place.still_mine) as draft:
-            snapshot.write(
-                draft, self._tracked, self._position, bridge(), from_start=self._not_finite_from_start
-            )
-        problems = store.verify(checkpoints / facts.name)
-        if problems:
-            raise StorageError(
-                _("checkpoint {name} was written, but reads back differently: {problems}").format(
-                    name=facts.name, problems="; ".join(problems)
-                ),
-                hint=_("do not trust this disk; earlier checkpoints are untouched"),
-            )
-        self._verified.add(facts.name)
-        if draft.health is not None and not draft.health.healthy:
-            tell(_("checkpoint {name}: {why}").format(name=facts.name, why=draft.health.why_not))
-        self._bytes = size = sum(entry.bytes for entry in draft.files.values())
-        seconds = round(time.monotonic() - began, 4)
-        self._signals.send(
-            Signal.CHECKPOINT, step=self.step, folder=facts.name, bytes=size, seconds=seconds, why=why
-        )
-        retention.apply_retention(checkpoints, self._order.checkpoint.keep, self._verified)
+        taken = snapshot.take(self._tracked, self._position, bridge(), self._arena)
+        self._saved_step, self._saved_time = self.step, began
+        self._writer.begin(facts, taken, self._not_finite_from_start, began)
+        self._settle()
+
+    def _settle(self, *, wait: bool = False) -> None:
+        cost = self._writer.settle(wait=wait)
+        if cost is not None:
+            self._schedule = schedule(self._order.checkpoint, cost.blocked)

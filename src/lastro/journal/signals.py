@@ -26,7 +26,8 @@ class Signal(str, Enum):
     STARTED = "started"  # pid
     RESTORED = "restored"  # step, folder (name), seconds
     PASSED_OVER = "passed_over"  # folder (name), why
-    CHECKPOINT = "checkpoint"  # step, folder (name), bytes, seconds, why: due | asked | end
+    CHECKPOINT = "checkpoint"  # step, folder (name), bytes, seconds, blocked, durable, why: due | asked | end
+    SKIPPED = "skipped"  # step: a save was due; in_flight: the step whose save was still being written
     OUTPUT = "output"  # path (relative to outputs), bytes, sha256
     ITEMS = "items"  # done, total (may be null), offset: bytes of items.jsonl up to which `done` counts
     READ = "read"  # rows, digest (each may be null)

@@ -16,6 +16,10 @@ from lastro.rules import Order, Stop, StopKind, StopRule, judge_input, judge_val
 from lastro.run.published import PublishedItems
 
 
+def _seconds(told: Any) -> float | None:
+    return None if told is None else float(told)
+
+
 class Watch:
     """Follows one attempt. Holds what has been seen so far; `look` reads what is new.
 
@@ -40,6 +44,7 @@ class Watch:
             Signal.RESTORED: self._restored,
             Signal.PASSED_OVER: self._passed_over,
             Signal.CHECKPOINT: self._checkpoint,
+            Signal.SKIPPED: self._skipped,
             Signal.OUTPUT: self._output,
             Signal.ITEMS: self._items_begun,
             Signal.READ: self._read,
@@ -138,6 +143,7 @@ class Watch:
     def _checkpoint(self, facts: Mapping[str, Any]) -> None:
         folder = self._folder.run.checkpoints / facts["folder"]
         size, seconds, why = int(facts["bytes"]), float(facts["seconds"]), str(facts["why"])
+        blocked, durable = _seconds(facts.get("blocked")), _seconds(facts.get("durable"))
         found = committed(folder)
         if isinstance(found, str):
             self._append(EventType.CHECKPOINT_REFUSED, folder=facts["folder"], why=found)
@@ -153,7 +159,13 @@ class Watch:
             seconds=seconds,
             why=why,
             healthy=health.healthy if health else None,
+            blocked=blocked,
+            durable=durable,
         )
+
+    def _skipped(self, facts: Mapping[str, Any]) -> None:
+        step, in_flight = int(facts["step"]), int(facts["in_flight"])
+        self._append(EventType.CHECKPOINT_SKIPPED, step=step, in_flight=in_flight)
 
     def _output(self, facts: Mapping[str, Any]) -> None:
         path = self._folder.run.outputs / facts["path"]

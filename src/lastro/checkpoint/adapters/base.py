@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from lastro.checkpoint.store import Draft
+from lastro.checkpoint.arena import Arena
 
 #: The one file of a checkpoint that holds tensors, in the safetensors format.
 TENSORS = "tensors.safetensors"
@@ -24,6 +24,19 @@ class Stateful(Protocol):
         ...
 
 
+class Staged(Protocol):
+    """Copied tensors. Used by one thread at a time, which need not be the one that has copied them."""
+
+    @property
+    def memory(self) -> memoryview:
+        """The bytes of the file `TENSORS`, in an arena."""
+        ...
+
+    def not_finite(self) -> tuple[str, ...]:
+        """Return the names of those that hold NaN or an infinity, in the order in which they were taken."""
+        ...
+
+
 class Bridge(Protocol):
     """One library of tensors and its random states."""
 
@@ -35,12 +48,11 @@ class Bridge(Protocol):
         """
         ...
 
-    def not_finite(self) -> tuple[str, ...] | None:
-        """Return the names of the taken tensors that hold NaN or an infinity; None without any tensor."""
-        ...
+    def stage(self, arena: Arena) -> Staged | None:
+        """Copy the tensors that were taken since the last call; None without any.
 
-    def write_taken(self, draft: Draft) -> None:
-        """Write the tensors that were taken since the last call into `TENSORS`; none make no file."""
+        When this returns, whatever happens to the tensors changes nothing of the copy.
+        """
         ...
 
     def read_tensors(self, path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lastro.checkpoint.store import Draft
+from lastro.checkpoint.arena import Arena
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
@@ -26,10 +26,7 @@ class Plain:
     def take(self, path: str, value: Any) -> str | None:
         return None
 
-    def not_finite(self) -> tuple[str, ...] | None:
-        return None
-
-    def write_taken(self, draft: Draft) -> None:
+    def stage(self, arena: Arena) -> None:
         """Nothing was taken."""
 
     def read_tensors(self, path: Path) -> dict[str, Any]:

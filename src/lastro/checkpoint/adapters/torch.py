@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +11,14 @@ import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 
-from lastro.checkpoint.adapters.base import TENSORS
+from lastro.checkpoint.adapters.base import Staged
 from lastro.checkpoint.adapters.plain import no_generator
+from lastro.checkpoint.adapters.torch_staging import DTYPES, stage
+from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.state import refused
-from lastro.checkpoint.store import Draft
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
-#: Names of element types in the safetensors format.
-_DTYPES = {
-    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
-    torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8",
-    torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64", torch.bool: "BOOL",
-    torch.complex64: "C64", torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2",
-}  # fmt: skip
 _PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 
 
@@ -52,15 +44,9 @@ class Torch:
             self._names[seen] = name
         return name
 
-    def not_finite(self) -> tuple[str, ...] | None:
-        if not self._taken:
-            return None
-        return tuple(name for name, value in self._taken.items() if not _is_finite(value))
-
-    def write_taken(self, draft: Draft) -> None:
+    def stage(self, arena: Arena) -> Staged | None:
         taken, self._taken, self._names = self._taken, {}, {}
-        if taken:
-            draft.write(TENSORS, _safetensors(taken))
+        return stage(taken, arena) if taken else None
 
     def read_tensors(self, path: Path) -> dict[str, Any]:
         try:
@@ -129,24 +115,8 @@ def _check_kind(path: str, value: torch.Tensor) -> None:
         raise refused(path, _("a {layout} tensor is not dense").format(layout=value.layout))
     if value.device.type == "meta":
         raise refused(path, _("a tensor on the meta device has no values"))
-    if value.dtype not in _DTYPES:
+    if value.dtype not in DTYPES:
         raise refused(path, _("{dtype} is not in the safetensors format").format(dtype=value.dtype))
-
-
-def _is_finite(value: torch.Tensor) -> bool:
-    """Tell whether a tensor holds neither NaN nor an infinity. Integers are always finite.
-
-    The smallest and the largest element tell it in one pass and without a copy: a NaN anywhere becomes both.
-    """
-    if value.numel() == 0 or not (value.is_floating_point() or value.is_complex()):
-        return True
-    dense = value.detach()
-    if dense.is_complex():
-        dense = torch.view_as_real(dense.resolve_conj())
-    elif dense.element_size() == 1:  # the float8 types have no such operation of their own
-        dense = dense.to(torch.float32)
-    smallest, largest = torch.aminmax(dense)
-    return bool(torch.isfinite(smallest) & torch.isfinite(largest))
 
 
 def _same_memory(value: torch.Tensor) -> tuple[Any, ...] | None:
@@ -169,30 +139,3 @@ def _shape(value: Any) -> str:
     if not isinstance(value, torch.Tensor):
         return type(value).__name__
     return f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
-
-
-def _safetensors(tensors: Mapping[str, torch.Tensor]) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of a safetensors file one tensor at a time: they are hashed as they are written.
-
-    Source of the format: the safetensors README: length of the header as 8 bytes, little-endian; a JSON
-    header padded with spaces; then the data, in the order of the header. Larger element types come first,
-    which keeps every tensor aligned.
-    """
-    ordered = sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0]))
-    header: dict[str, Any] = {}
-    offset = 0
-    for name, tensor in ordered:
-        end = offset + tensor.numel() * tensor.element_size()
-        header[name] = {
-            "dtype": _DTYPES[tensor.dtype],
-            "shape": list(tensor.shape),
-            "data_offsets": [offset, end],
-        }
-        offset = end
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    yield struct.pack("<Q", len(text)) + text
-    for _name, tensor in ordered:
-        if tensor.numel():
-            row: Any = _bits(tensor).numpy()
-            yield memoryview(row)

@@ -1,0 +1,104 @@
+"""Tensors copied into an arena that is laid out as the safetensors file that they become."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from lastro.checkpoint.adapters.finite import is_finite
+from lastro.checkpoint.arena import Arena
+
+#: Names of element types in the safetensors format.
+DTYPES = {
+    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
+    torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8",
+    torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64", torch.bool: "BOOL",
+    torch.complex64: "C64", torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2",
+}  # fmt: skip
+#: The data begins at a multiple of this, so that the copies are as fast as copies can be.
+_ALIGNED = 64
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where one tensor lies in the file; `start` and `end` are in bytes from its beginning."""
+
+    dtype: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class StagedTensors:
+    """See `Staged`. `places` is in the order in which the tensors were taken."""
+
+    memory: memoryview
+    places: Mapping[str, _Place]
+
+    def not_finite(self) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name, place in self.places.items()
+            if not is_finite(self.memory[place.start : place.end], place.dtype)
+        )
+
+
+def stage(tensors: Mapping[str, torch.Tensor], arena: Arena) -> StagedTensors:
+    """Copy dense tensors of known element types, from whatever device, into the arena."""
+    header, places, size = _layout(tensors)
+    devices = {tensor.device for tensor in tensors.values() if tensor.device.type == "cuda"}
+    memory = arena.reserve(size, _pin if devices else None)
+    memory[: len(header)] = header
+    whole = torch.frombuffer(memory, dtype=torch.uint8)
+    for name, tensor in tensors.items():
+        place = places[name]
+        if place.end > place.start:
+            target = whole[place.start : place.end].view(tensor.dtype).view(tensor.shape)
+            target.copy_(tensor.detach(), non_blocking=tensor.device in devices)
+    for device in devices:
+        torch.cuda.synchronize(device)
+    return StagedTensors(memory, places)
+
+
+def _layout(tensors: Mapping[str, torch.Tensor]) -> tuple[bytes, dict[str, _Place], int]:
+    """Return the header of the file, where each tensor goes, and the size of the file.
+
+    Source of the format: the safetensors README: length of the header as 8 bytes, little-endian; a JSON
+    header padded with spaces; then the data, in the order of the header. Larger element types come first,
+    which keeps every tensor aligned.
+    """
+    ordered = sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0]))
+    told: dict[str, Any] = {}
+    offset = 0
+    for name, tensor in ordered:
+        end = offset + tensor.numel() * tensor.element_size()
+        dtype = DTYPES[tensor.dtype]
+        told[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [offset, end]}
+        offset = end
+    text = json.dumps(told, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 8) % _ALIGNED)
+    header = struct.pack("<Q", len(text)) + text
+    begin = len(header)
+    places = {}
+    for name in tensors:
+        start, end = told[name]["data_offsets"]
+        places[name] = _Place(told[name]["dtype"], begin + start, begin + end)
+    return header, places, begin + offset
+
+
+def _pin(memory: memoryview) -> Callable[[], None] | None:
+    """Lock memory for transfers from the GPU; None where the driver refuses, which is only slower."""
+    runtime: Any = torch.cuda.cudart()  # type: ignore[no-untyped-call]
+    address = torch.frombuffer(memory, dtype=torch.uint8).data_ptr()
+    if int(runtime.cudaHostRegister(address, len(memory), 0)) != 0:
+        return None
+
+    def unpin() -> None:
+        runtime.cudaHostUnregister(address)
+
+    return unpin

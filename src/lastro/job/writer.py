@@ -1,0 +1,218 @@
+"""Makes checkpoints beside the loop, which stands still for one copy of the state and then goes on.
+
+One save at a time: a thread of its own writes, hashes, syncs, publishes and reads again, in calls that
+release the interpreter's lock, and only then announces. What it meets is raised in the loop, at its next
+safe point. A process that ends waits for the thread, so what was begun becomes durable or is told.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lastro import atomic
+from lastro.checkpoint import retention, store
+from lastro.checkpoint.snapshot import Snapshot
+from lastro.errors import Fenced, StorageError
+from lastro.job.leaving import leave, tell
+from lastro.job.place import Place
+from lastro.job.room import FullDisk
+from lastro.journal.signals import Signal, SignalWriter
+from lastro.locale import _
+
+#: A smaller state is durable before the loop goes on: that takes milliseconds, so nothing would be won by
+#: letting the loop run ahead of it.
+BESIDE_FROM = 8 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What one save has cost, in seconds.
+
+    blocked: the loop stood still. durable: from its begin until it could not be lost any more. verified:
+    until it was read again.
+    """
+
+    blocked: float
+    durable: float
+    verified: float
+
+
+@dataclass
+class _Save:
+    """One save on its way. `left`: what is still to be done, in order; it goes on there after a full disk."""
+
+    facts: store.Facts
+    snapshot: Snapshot
+    from_start: Collection[str]
+    began: float
+    blocked: float = 0.0
+    durable: float = 0.0
+    verified: float = 0.0
+    left: list[Callable[[_Save], None]] = field(default_factory=list)
+    error: BaseException | None = None
+
+    @property
+    def cost(self) -> Cost:
+        return Cost(blocked=self.blocked, durable=self.durable, verified=self.verified)
+
+
+class CheckpointWriter:
+    """Turns snapshots into checkpoints of one attempt. Used by the loop's thread alone."""
+
+    def __init__(self, place: Place, full: FullDisk) -> None:
+        self._place = place
+        self._full = full
+        self._checkpoints: Path = place.folder.run.checkpoints
+        self._keep = place.attempt.order.checkpoint.keep
+        # Of its own: the thread must not wait for room where only the loop can make some.
+        self._signals = SignalWriter(place.folder.signals)
+        self._verified: set[str] = set()
+        self._save: _Save | None = None
+        self._thread: threading.Thread | None = None
+        atexit.register(self._tell_at_exit)
+
+    def know(self, name: str) -> None:
+        """Take note that every byte of a checkpoint was read by this process, and was right."""
+        self._verified.add(name)
+
+    @property
+    def in_flight(self) -> int | None:
+        """The step whose save is not known to be safe yet; None: nothing is under way."""
+        return None if self._save is None else self._save.facts.step
+
+    @property
+    def busy(self) -> bool:
+        """Whether the thread is at work right now."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def begin(
+        self, facts: store.Facts, snapshot: Snapshot, from_start: Collection[str], began: float
+    ) -> None:
+        """Begin to make a checkpoint of a snapshot; a small one is safe when this returns.
+
+        Args:
+            facts: of its manifest.
+            snapshot: stays as it is until this save is settled.
+            from_start: names of tensors that were not finite before the first step.
+            began: monotonic seconds at which the loop was stopped for it.
+        """
+        assert self._save is None, "one save at a time"
+        self._save = save = _Save(facts, snapshot, from_start, began)
+        save.left = [self._publish, self._read_again, self._announce, self._let_go]
+        self._go_on(save)
+
+    def settle(self, *, wait: bool = False) -> Cost | None:
+        """Take up what the last save has come to; None while it is under way, or when there is none.
+
+        A disk that was full is waited for here, and the save goes on.
+
+        Args:
+            wait: until it has ended.
+
+        Raises:
+            StorageError: the disk refuses, is gone, or does not return what was written.
+        """
+        while self._save is not None:
+            if self.busy and not wait:
+                return None
+            if self._thread is not None:
+                self._thread.join()
+                self._thread = None
+            save, error = self._save, self._save.error
+            if error is None:
+                self._save = None
+                self._full.over()
+                return save.cost
+            self._judge(save, error)
+            save.error = None
+            save.began = time.monotonic()  # waiting for room is no part of what a save costs
+            self._go_on(save)
+        return None
+
+    def _go_on(self, save: _Save) -> None:
+        if save.snapshot.size < BESIDE_FROM:
+            _carry_out(save)
+            save.blocked = time.monotonic() - save.began
+            return
+        save.blocked = time.monotonic() - save.began
+        # No daemon: the interpreter waits for it before it ends.
+        self._thread = threading.Thread(target=_carry_out, args=(save,), name="lastro-checkpoint")
+        self._thread.start()
+
+    def _judge(self, save: _Save, error: BaseException) -> None:
+        """End the process, raise, or return when it is worth another try."""
+        if isinstance(error, OSError) and atomic.is_full(error):
+            self._make_room(save)
+            return
+        self._save = None
+        if isinstance(error, Fenced):
+            leave(error.exit_code, error.message)
+        if isinstance(error, OSError):
+            raise StorageError(
+                _("step {step} could not be saved: {error}").format(step=save.facts.step, error=error),
+                hint=_("check the disk; earlier checkpoints are untouched"),
+            ) from error
+        raise error
+
+    def _make_room(self, save: _Save) -> None:
+        """Let go what this save makes superfluous anyway; wait for room when that is nothing."""
+        if not retention.make_room(self._checkpoints, self._keep, self._verified):
+            self._full.wait(_("step {step}").format(step=save.facts.step), save.snapshot.size)
+
+    def _tell_at_exit(self) -> None:
+        """Say what nobody was left to hear: the script has passed no safe point since."""
+        if self._save is not None and self._save.error is not None:
+            error = self._save.error
+            tell(_("step {step} was not saved: {error}").format(step=self._save.facts.step, error=error))
+
+    # --- in the thread --------------------------------------------------------------------------------
+
+    def _publish(self, save: _Save) -> None:
+        self._place.require_disk()
+        with store.publish(self._checkpoints, save.facts, self._place.still_mine) as draft:
+            save.snapshot.write(draft, save.from_start)
+        save.durable = time.monotonic() - save.began
+        if draft.health is not None and not draft.health.healthy:
+            tell(_("checkpoint {name}: {why}").format(name=save.facts.name, why=draft.health.why_not))
+
+    def _read_again(self, save: _Save) -> None:
+        problems = store.verify(self._checkpoints / save.facts.name, from_disk=True)
+        if problems:
+            raise StorageError(
+                _("checkpoint {name} was written, but reads back differently: {problems}").format(
+                    name=save.facts.name, problems="; ".join(problems)
+                ),
+                hint=_("do not trust this disk; earlier checkpoints are untouched"),
+            )
+        self._verified.add(save.facts.name)
+        save.verified = time.monotonic() - save.began
+
+    def _announce(self, save: _Save) -> None:
+        self._signals.send(
+            Signal.CHECKPOINT,
+            step=save.facts.step,
+            folder=save.facts.name,
+            bytes=save.snapshot.size,
+            seconds=round(save.verified, 4),
+            blocked=round(save.blocked or save.verified, 4),
+            durable=round(save.durable, 4),
+            why=save.facts.why,
+        )
+
+    def _let_go(self, save: _Save) -> None:
+        retention.apply_retention(self._checkpoints, self._keep, self._verified)
+
+
+def _carry_out(save: _Save) -> None:
+    """Do what is left of a save, as far as it goes."""
+    try:
+        while save.left:
+            save.left[0](save)
+            del save.left[0]
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the loop is to hear it
+        save.error = error
