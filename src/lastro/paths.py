@@ -47,8 +47,8 @@ class Home:
         """Claims of scripted faults that have fired; `key` names a disk and a campaign."""
         return self.local_provider / "faults" / key
 
-    def fired_fault(self, key: str, index: int) -> Path:
-        return self.fired_faults(key) / f"{index}.json"
+    def fired_fault(self, key: str, fault: str) -> Path:
+        return self.fired_faults(key) / f"{fault}.json"
 
     @property
     def here_machines(self) -> Path:

@@ -22,6 +22,14 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a fault that has fired is known by what it says",
+        "providers/base.py",
+        "told = strictjson.dumps([self.run, self.step, notice, self.create, self.occurrence])",
+        "told = strictjson.dumps([self.index])",
+        "tests/providers/test_faults.py::"
+        "test_a_fault_is_known_by_what_it_says_and_not_by_its_place_in_a_file_that_was_edited",
+    ),
+    Mechanism(
         "a job whose supervisor died does not work on beside its successor",
         "run/supervisor.py",
         "        _end_orphans(order, clock)",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from lastro.journal.signals import Heartbeat, read_beat
 from lastro.paths import Disk, Home
 from lastro.procs.killtree import members
 from lastro.providers import environment
-from lastro.providers.base import Fault, MachineState
+from lastro.providers.base import Fault, MachineState, numbered
 from lastro.providers.faults import FaultWatch, fault_key, fired
 from lastro.providers.local import Local
 from tests.procs.real import eventually
@@ -23,8 +24,8 @@ KILL = Fault(index=0, run="shift", step=10, notice_seconds=None)
 NOTICE = Fault(index=1, run="wide", step=5, notice_seconds=600.0)
 
 
-def claim_of(home: Home, disk: Path, index: int) -> dict[str, object]:
-    value = strictjson.read(home.fired_fault(fault_key(disk, "digits"), index))
+def claim_of(home: Home, disk: Path, fault: Fault) -> dict[str, object]:
+    value = strictjson.read(home.fired_fault(fault_key(disk, "digits"), fault.key))
     assert isinstance(value, dict)
     return value
 
@@ -40,8 +41,8 @@ def test_without_notice_everything_is_killed_at_the_step_or_after_it(
 
     gone = wait(local, machine.id, MachineState.GONE)
     assert gone.cause == "preempted without notice"
-    assert local.fired(disk, "digits") == {0}
-    claim = claim_of(home, disk, 0)
+    assert local.fired(disk, "digits") == {KILL.key}
+    claim = claim_of(home, disk, KILL)
     beat = read_beat(run.attempt(1).heartbeat)
     assert beat is not None and isinstance(claim["observed_step"], int)
     assert 10 <= claim["observed_step"] <= beat.step
@@ -62,7 +63,7 @@ def test_with_notice_the_job_can_save_and_the_machine_leaves_when_nothing_runs_a
     assert gone.cause == "preempted with notice"
     told = strictjson.read(run.attempt(1).root / "saved")
     assert (told["action"], told["in_seconds"]) == ("terminate", 600.0)
-    assert local.fired(disk, "digits") == {1}
+    assert local.fired(disk, "digits") == {NOTICE.key}
 
 
 def test_a_job_that_does_not_heed_the_notice_is_killed_when_it_is_over(local: Local, tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ def test_a_fault_fires_once_over_all_machines_of_a_campaign(local: Local, tmp_pa
 
     eventually(lambda: (beat := read_beat(run.attempt(2).heartbeat)) is not None and beat.step >= 60)
     assert local.describe(second.id).state is MachineState.RUNNING
-    assert local.fired(disk, "digits") == {0}
+    assert local.fired(disk, "digits") == {KILL.key}
 
 
 def test_another_run_or_a_run_on_another_machine_does_not_trigger_a_fault(
@@ -108,8 +109,8 @@ def test_another_run_or_a_run_on_another_machine_does_not_trigger_a_fault(
     assert local.fired(disk, "digits") == frozenset()
 
 
-def watch(home: Home, disk: Path) -> FaultWatch:
-    return FaultWatch(home, "local-x", disk, "digits", (KILL,), SystemClock())
+def watch(home: Home, disk: Path, faults: Sequence[Fault] = (KILL,)) -> FaultWatch:
+    return FaultWatch(home, "local-x", disk, "digits", faults, SystemClock())
 
 
 def beating(disk: Path, step: int) -> None:
@@ -142,7 +143,7 @@ def test_a_disk_made_again_under_its_old_path_has_its_faults_still_before_it(
     open_disk(Disk(disk))
     beating(disk, 10)
     assert watch(home, disk).look() == KILL
-    assert fired(home, disk, "digits") == {0}
+    assert fired(home, disk, "digits") == {KILL.key}
 
     shutil.rmtree(disk)
     open_disk(Disk(disk))
@@ -174,6 +175,30 @@ def test_a_machine_that_is_made_after_all_faults_waits_for_none(
     assert watch(home, tmp_path / "disk").waiting == []
 
 
+def test_a_fault_is_known_by_what_it_says_and_not_by_its_place_in_a_file_that_was_edited(
+    home: Home, tmp_path: Path
+) -> None:
+    beating(tmp_path, 30)
+    same = Fault(index=0, run="shift", step=10)
+    assert watch(home, tmp_path, numbered([same])).look() == KILL
+
+    edited = numbered([Fault(index=0, run="shift", step=20), same, same])
+    seen = watch(home, tmp_path, edited)
+
+    assert seen.waiting == [edited[0], edited[2]]
+    assert [edited[0].occurrence, edited[1].occurrence, edited[2].occurrence] == [0, 0, 1]
+    assert [seen.look(), seen.look(), seen.look()] == [edited[0], edited[2], None]
+
+
+def test_refusals_of_a_script_that_was_edited_still_count(local: Local, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    with pytest.raises(CapacityRefused, match="number 1"):
+        create(local, disk, "first", faults=(Fault(index=0, create=1),))
+
+    with pytest.raises(CapacityRefused, match="number 2"):
+        create(local, disk, "first", faults=(Fault(index=0, create=2),))
+
+
 def test_the_second_machine_is_refused_once_and_had_when_it_is_asked_for_again(
     local: Local, home: Home, tmp_path: Path
 ) -> None:
@@ -184,7 +209,7 @@ def test_the_second_machine_is_refused_once_and_had_when_it_is_asked_for_again(
     with pytest.raises(CapacityRefused, match="number 2"):
         create(local, disk, "second", faults=second)
 
-    assert local.fired(disk, "digits") == {0}
+    assert local.fired(disk, "digits") == {second[0].key}
     assert [machine.tag for machine in local.machines()] == ["first"]
     assert create(local, disk, "third", faults=second).tag == "third"
     assert create(local, disk, "first", faults=second).tag == "first"

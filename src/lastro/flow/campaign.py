@@ -24,7 +24,7 @@ from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import Home
 from lastro.plan.build import Plan, require_possible
-from lastro.providers.base import Fault, Provider
+from lastro.providers.base import Fault, Provider, numbered
 from lastro.providers.registry import provider_for
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import LoadedCampaign, load_faults
@@ -138,7 +138,7 @@ def _faults(wish: Wish, draft: Draft, provider: Provider) -> tuple[Fault, ...]:
             hint=_("rehearse with --on local"),
         )
     specs = load_faults(wish.faults, [run.name for run in draft.plan.runs])
-    return tuple(
+    return numbered(
         Fault(
             index=fault.index,
             run=fault.run,
@@ -238,7 +238,7 @@ def _all_fired(journey: _Journey, plan: Plan) -> None:
     if not journey.faults:
         return
     fired = journey.provider.fired(journey.session.disk.root, plan.campaign)
-    missed = [fault for fault in journey.faults if fault.index not in fired]
+    missed = [fault for fault in journey.faults if fault.key not in fired]
     if missed:
         names = ", ".join(
             _("{run} at step {step}").format(run=fault.run, step=fault.step)

@@ -63,7 +63,7 @@ class Told:
 
     attempts: set[tuple[str, int]] = field(default_factory=set)
     ends: set[tuple[str, int]] = field(default_factory=set)
-    fired: set[int] = field(default_factory=set)
+    fired: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
 
 
@@ -95,7 +95,7 @@ class Driver:
         self._starts: dict[str, tuple[int, int, int]] = {}
         self._told = Told()
         self._retiring: set[str] = set()
-        self._told.fired.update(int(facts["index"]) for facts in drive.session.view().faults)
+        self._told.fired.update(str(facts.get("key")) for facts in drive.session.view().faults)
         self._mirrored = 0.0
         self._booting: dict[str, float] = {}
         self._others = machines_of_others(drive.session)
@@ -273,11 +273,12 @@ class Driver:
             return
         fired = self._d.provider.fired(self._d.session.disk.root, self._d.plan.campaign)
         for fault in self._d.faults:
-            if fault.index in fired and fault.index not in self._told.fired:
-                self._told.fired.add(fault.index)
+            if fault.key in fired and fault.key not in self._told.fired:
+                self._told.fired.add(fault.key)
                 self._d.writer.append(
                     EventType.FAULT_FIRED,
                     index=fault.index,
+                    key=fault.key,
                     run=fault.run,
                     step=fault.step,
                     notice_seconds=fault.notice_seconds,

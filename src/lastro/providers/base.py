@@ -7,13 +7,15 @@ A provider is named by its traits, not by checks on its name. Every verb may be 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
+from lastro import strictjson
 from lastro.billing import Lease
 
 
@@ -37,16 +39,36 @@ class Traits:
 class Fault:
     """A scripted loss of a machine: when the run named `run` is seen at `step` or later.
 
-    notice_seconds None: killed without notice. Each fault fires once in a campaign; `index` is its
-    position in the faults file. With `create` it is no loss but a refusal: that one of the campaign's
-    machines on its disk, counted from 1 and refusals with them, is not to be had.
+    notice_seconds None: killed without notice. Each fault fires once in a campaign. `index` is its position
+    in the faults file, `occurrence` its number among those that say the same. With `create` it is no loss but a
+    refusal: that one of the campaign's machines on its disk, counted from 1 and refusals with them, is not
+    to be had.
     """
 
     index: int
+    occurrence: int = 0
     run: str = ""
     step: int = 0
     notice_seconds: float | None = None
     create: int | None = None
+
+    @property
+    def key(self) -> str:
+        """What the fault is known by once it has fired: what it says, not its place in a file."""
+        notice = None if self.notice_seconds is None else float(self.notice_seconds)
+        told = strictjson.dumps([self.run, self.step, notice, self.create, self.occurrence])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def numbered(faults: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Return a script with the occurrences counted. Pure."""
+    seen: dict[str, int] = {}
+    told = []
+    for fault in faults:
+        said = replace(fault, index=0, occurrence=0).key
+        told.append(replace(fault, occurrence=seen.setdefault(said, 0)))
+        seen[said] += 1
+    return tuple(told)
 
 
 class MachineState(str, Enum):
@@ -155,6 +177,6 @@ class Provider(Protocol):
         """End the machine: nothing of it stays alive, its scratch is wiped. Returns when it is gone."""
         ...
 
-    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[int]:
-        """Return the indices of the scripted faults that have fired; empty where faults are not taken."""
+    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[str]:
+        """Return the keys of the scripted faults that have fired; empty where faults are not taken."""
         ...

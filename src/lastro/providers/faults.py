@@ -35,12 +35,12 @@ def fault_key(disk: Path, campaign: str) -> str:
     return hashlib.sha256(f"{name}\0{campaign}".encode()).hexdigest()[:16]
 
 
-def fired(home: Home, disk: Path, campaign: str) -> frozenset[int]:
-    """Return the indices of the faults that have fired."""
+def fired(home: Home, disk: Path, campaign: str) -> frozenset[str]:
+    """Return the keys of the faults that have fired."""
     folder = home.fired_faults(fault_key(disk, campaign))
     if not folder.is_dir():
         return frozenset()
-    return frozenset(int(path.stem) for path in folder.glob("*.json") if path.stem.isdigit())
+    return frozenset(path.stem for path in folder.glob("*.json") if not path.stem.startswith("."))
 
 
 def refuse(home: Home, request: MachineRequest, made: int, clock: Clock) -> None:
@@ -56,17 +56,22 @@ def refuse(home: Home, request: MachineRequest, made: int, clock: Clock) -> None
         CapacityRefused: it is scripted that this one is not to be had.
     """
     gone = fired(home, request.disk, request.campaign)
-    refused = sum(fault.create is not None and fault.index in gone for fault in request.faults)
-    number = made + refused + 1
+    number = made + _refusals(home, request) + 1
     for fault in request.faults:
-        if fault.create == number and fault.index not in gone:
+        if fault.create == number and fault.key not in gone:
             facts = {"index": fault.index, "create": number, "at": iso(clock.now())}
-            path = home.fired_fault(fault_key(request.disk, request.campaign), fault.index)
+            path = home.fired_fault(fault_key(request.disk, request.campaign), fault.key)
             atomic.make_folder(path.parent)
             if atomic.claim(path, strictjson.pretty(facts).encode()):
                 raise CapacityRefused(
                     _("no machine is to be had: the script refuses number {number}").format(number=number)
                 )
+
+
+def _refusals(home: Home, request: MachineRequest) -> int:
+    """Return how many machines of this campaign on this disk were refused."""
+    folder = home.fired_faults(fault_key(request.disk, request.campaign))
+    return sum(_read(path, "create") is not None for path in folder.glob("*.json")) if folder.is_dir() else 0
 
 
 class FaultWatch:
@@ -84,7 +89,7 @@ class FaultWatch:
         self._home, self._machine, self._disk, self._campaign = home, machine_id, disk, campaign
         self._clock = clock
         gone = fired(home, disk, campaign)
-        self.waiting = [fault for fault in faults if fault.create is None and fault.index not in gone]
+        self.waiting = [fault for fault in faults if fault.create is None and fault.key not in gone]
         self._find_again_at = clock.monotonic()
         self._newest: dict[str, Path] = {}
         self._names: dict[str, str] = {}
@@ -109,7 +114,7 @@ class FaultWatch:
         return None
 
     def _claim(self, fault: Fault, step: int) -> bool:
-        path = self._home.fired_fault(fault_key(self._disk, self._campaign), fault.index)
+        path = self._home.fired_fault(fault_key(self._disk, self._campaign), fault.key)
         atomic.make_folder(path.parent)
         facts = {
             "index": fault.index,

@@ -91,7 +91,7 @@ class Here:
         # Again: what was being started while it ended is not left either.
         end_tree(environment.marker(machine_id))
 
-    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[int]:
+    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[str]:
         return frozenset()
 
     def _folder(self, machine_id: str) -> MachineFolder:

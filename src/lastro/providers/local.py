@@ -146,7 +146,7 @@ class Local:
             self._until(lambda: not is_alive(host))
             bury(folder, self._clock)
 
-    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[int]:
+    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[str]:
         return faults.fired(self._home, campaign_disk, campaign)
 
     def _until(self, condition: Callable[[], bool]) -> bool:
