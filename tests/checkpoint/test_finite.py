@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lastro.checkpoint.adapters.finite import is_finite
-from lastro.checkpoint.adapters.torch_staging import DTYPES
+from lastro.checkpoint.adapters.torch_file import DTYPES
 
 
 def _bytes(value: torch.Tensor) -> memoryview:

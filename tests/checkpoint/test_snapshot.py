@@ -30,7 +30,7 @@ def save(root: Path, position: Any = None, **objects: Any) -> Path:
 def groups_of(folder: Path) -> dict[str, Any]:
     manifest = store.committed(folder)
     assert isinstance(manifest, store.Manifest)
-    return snapshot.read(folder, manifest, bridge())
+    return snapshot.decode(snapshot.load(folder, manifest, bridge()))
 
 
 def restore(folder: Path, leave_out: tuple[str, ...] = (), **objects: Any) -> None:
@@ -243,7 +243,7 @@ def test_without_a_tensor_library_tensors_are_refused_and_plain_state_works(tmp_
         snapshot.take({"box": Box(count=3)}, {"step": 1}, plain, Arena()).write(draft)
     manifest = store.committed(tmp_path / "plain" / "1-a1")
     assert isinstance(manifest, store.Manifest)
-    groups = snapshot.read(tmp_path / "plain" / "1-a1", manifest, plain)
+    groups = snapshot.decode(snapshot.load(tmp_path / "plain" / "1-a1", manifest, plain))
     box = Box()
     snapshot.apply(groups, {"box": box}, plain, ())
     assert box.state == {"count": 3}
@@ -252,4 +252,62 @@ def test_without_a_tensor_library_tensors_are_refused_and_plain_state_works(tmp_
     manifest = store.committed(folder)
     assert isinstance(manifest, store.Manifest)
     with pytest.raises(CheckpointDamaged, match="torch has not been imported"):
-        snapshot.read(folder, manifest, plain)
+        snapshot.decode(snapshot.load(folder, manifest, plain))
+
+
+def test_a_flipped_bit_anywhere_in_the_tensors_is_told_by_the_file(tmp_path: Path) -> None:
+    """Also in the header, where it may make a length, a name or a shape of anything."""
+    folder = save(tmp_path, box=Box(weight=torch.ones(500)))
+    manifest = store.committed(folder)
+    assert isinstance(manifest, store.Manifest)
+    whole = (folder / "tensors.safetensors").read_bytes()
+    for at in [*range(0, 400, 7), 1000, len(whole) - 1]:
+        data = bytearray(whole)
+        data[at] ^= 1 << (at % 8)
+        (folder / "tensors.safetensors").write_bytes(data)
+
+        with pytest.raises(store.Unverified, match="does not have the digest of its manifest"):
+            snapshot.load(folder, manifest, bridge())
+
+
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        (b"[]", "not a file of tensors"),
+        (b'{"a": {"dtype": "F32", "shape": [1000000000], "data_offsets": [0, 4]}}', "its offsets are"),
+        (b'{"a": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]}}', "its offsets are"),
+        (b'{"a": {"dtype": "Q4", "shape": [1], "data_offsets": [0, 4]}}', "Q4"),
+        (b"{}", "goes on after its last tensor"),
+    ],
+)
+def test_a_file_that_verifies_and_is_no_file_of_tensors_is_refused(
+    tmp_path: Path, header: bytes, why: str
+) -> None:
+    with store.publish(tmp_path, facts(1), lambda: True) as draft:
+        draft.write("tensors.safetensors", [len(header).to_bytes(8, "little"), header, bytes(4)])
+        draft.write("state.json", [b'{"version": 1, "groups": {}}'])
+
+    with pytest.raises(CheckpointDamaged, match=why):
+        groups_of(tmp_path / "1-a1")
+
+
+def test_a_state_of_a_later_version_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    with store.publish(tmp_path, facts(1), lambda: True) as draft:
+        draft.write("state.json", [b'{"version": 2, "what": "ever"}'])
+
+    with pytest.raises(CheckpointDamaged, match="has version 2, not 1") as refused:
+        groups_of(tmp_path / "1-a1")
+
+    assert refused.value.hint == "resume with the lastro that saved it"
+
+
+def test_another_kind_of_device_is_said(tmp_path: Path) -> None:
+    """As when a run that was saved on a GPU goes on without one."""
+    folder = save(tmp_path, model=nn.Linear(2, 2), box=Box(count=1))
+    state = folder / "state.json"
+    state.write_bytes(state.read_bytes().replace(b'"model":["cpu"]', b'"model":["cuda"]'))
+    loaded = snapshot.Loaded("1-a1", state.read_bytes(), {}, None)
+
+    told = snapshot.moved(loaded, {"model": nn.Linear(2, 2), "box": Box(count=1)}, bridge())
+
+    assert told == {"model": ("cuda", "cpu")}

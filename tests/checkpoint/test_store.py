@@ -12,7 +12,7 @@ import pytest
 from lastro import strictjson
 from lastro.checkpoint import digest, store
 from lastro.checkpoint.arena import Arena
-from lastro.errors import CheckpointDamaged, Fenced
+from lastro.errors import Fenced
 
 
 def facts(step: int, attempt: int = 1) -> store.Facts:
@@ -38,7 +38,8 @@ def test_what_was_published_is_committed_and_verifies(tmp_path: Path) -> None:
     assert isinstance(manifest, store.Manifest)
     assert (manifest.step, manifest.size) == (10, 5005)
     assert store.verify(folder) == ()
-    assert store.read_file(folder, manifest, "state.json") == b"{}"
+    with store.read_file(folder, manifest, "state.json") as file:
+        assert file.bytes(file.size) == b"{}"
 
 
 def test_the_manifest_is_open_json_with_sizes_and_digests(tmp_path: Path) -> None:
@@ -73,8 +74,11 @@ def test_bytes_that_change_after_the_check_are_not_loaded(tmp_path: Path) -> Non
     assert isinstance(manifest, store.Manifest)
     (folder / "state.json").write_bytes(b"[]")
 
-    with pytest.raises(CheckpointDamaged, match=r"state\.json of checkpoint 10-a1 changed"):
-        store.read_file(folder, manifest, "state.json")
+    with (
+        pytest.raises(store.Unverified, match=r"state\.json does not have the digest"),
+        store.read_file(folder, manifest, "state.json") as file,
+    ):
+        file.bytes(file.size)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,52 @@ def _read(descriptor: int, buffer: memoryview, offset: int) -> int:
     return os.preadv(descriptor, [buffer], offset)
 
 
+class Reader:
+    """Reads a file once, from its beginning to its end, into given memory; `heed` sees each byte.
+
+    The kernel is asked for what comes next while what has come is heeded.
+    """
+
+    def __init__(self, path: Path, heed: Callable[[memoryview], object]) -> None:
+        self._file = path.open("rb", buffering=0)
+        self._heed = heed
+        self._offset = self._asked = 0
+        self.size = os.fstat(self._file.fileno()).st_size
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._file.close()
+
+    def into(self, memory: memoryview) -> None:
+        """Fill memory with the next bytes. Raises EOFError when there are not so many."""
+        for start in range(0, len(memory), SLICE):
+            piece = memory[start : start + SLICE]
+            self._ask_ahead()
+            done = 0
+            while done < len(piece):
+                count = self._file.readinto(piece[done:])
+                if not count:
+                    raise EOFError(self._offset)
+                done += count
+                self._offset += count
+            self._heed(piece)
+
+    def bytes(self, count: int) -> bytes:
+        """Return the next bytes. Raises EOFError when there are not so many."""
+        if count > self.size - self._offset:
+            raise EOFError(self._offset)
+        data = bytearray(count)
+        self.into(memoryview(data))
+        return bytes(data)
+
+    def _ask_ahead(self) -> None:
+        if self._offset + SLICE >= self._asked and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._file.fileno(), self._asked, 2 * SLICE, os.POSIX_FADV_WILLNEED)
+            self._asked += 2 * SLICE
+
+
 def _open(path: Path, flags: int) -> int:
     """Open for direct transfers where that can be done."""
     try:

@@ -73,8 +73,9 @@ def take(objects: Mapping[str, Stateful], position: Any, bridge: Bridge, arena: 
     groups[RANDOM] = bridge.random_state()
     groups[POSITION] = position
     encoded = {name: state.encode(tree, name, bridge.take) for name, tree in groups.items()}
+    whole = {"version": VERSION, "groups": encoded, "devices": bridge.devices()}
     tensors = bridge.stage(arena)
-    return Snapshot(strictjson.dumps({"version": VERSION, "groups": encoded}).encode(), tensors)
+    return Snapshot(strictjson.dumps(whole).encode(), tensors)
 
 
 def not_finite(objects: Mapping[str, Stateful], bridge: Bridge, arena: Arena) -> frozenset[str]:
@@ -87,11 +88,22 @@ def not_finite(objects: Mapping[str, Stateful], bridge: Bridge, arena: Arena) ->
     return frozenset()
 
 
-def read(folder: Path, manifest: store.Manifest, bridge: Bridge) -> dict[str, Any]:
-    """Return the groups of a checkpoint that was just verified.
+@dataclass(frozen=True)
+class Loaded:
+    """The files of a checkpoint in memory, every byte verified. `refused`: why its tensors are none."""
+
+    name: str
+    state: bytes
+    tensors: Mapping[str, Any]
+    refused: CheckpointDamaged | None
+
+
+def load(folder: Path, manifest: store.Manifest, bridge: Bridge) -> Loaded:
+    """Read the files of a checkpoint once, and verify the very bytes that were read.
 
     Raises:
-        CheckpointDamaged: the files are not those that `write` makes, or a tensor belongs to nothing.
+        store.Unverified: they are not those of the manifest.
+        CheckpointDamaged: the files are not those that are written here.
     """
     if STATE not in manifest.files or not set(manifest.files) <= {STATE, TENSORS}:
         raise CheckpointDamaged(
@@ -99,20 +111,53 @@ def read(folder: Path, manifest: store.Manifest, bridge: Bridge) -> dict[str, An
                 name=folder.name, files=", ".join(sorted(manifest.files))
             )
         )
-    whole = strictjson.loads(store.read_file(folder, manifest, STATE))
+    with store.read_file(folder, manifest, STATE) as file:
+        whole = file.bytes(file.size)
+    tensors: dict[str, Any] = {}
+    if TENSORS in manifest.files:
+        try:
+            with store.read_file(folder, manifest, TENSORS) as file:
+                tensors = bridge.read_tensors(file)
+        except CheckpointDamaged as error:  # a flipped bit in its header, or really another kind of file?
+            store.require_verified(folder, manifest)
+            return Loaded(folder.name, whole, {}, error)
+    return Loaded(folder.name, whole, tensors, None)
+
+
+def decode(loaded: Loaded) -> dict[str, Any]:
+    """Return the groups of a checkpoint.
+
+    Raises:
+        CheckpointDamaged: the files are not those that `write` makes, or a tensor belongs to nothing.
+    """
+    whole = strictjson.loads(loaded.state)
     if whole.get("version") != VERSION:
         raise CheckpointDamaged(
-            _("the state has version {version}, not {known}").format(
-                version=whole.get("version"), known=VERSION
+            _("the state of checkpoint {name} has version {version}, not {known}").format(
+                name=loaded.name, version=whole.get("version"), known=VERSION
             ),
             hint=_("resume with the lastro that saved it"),
         )
-    tensors = bridge.read_tensors(folder / TENSORS) if TENSORS in manifest.files else {}
+    if loaded.refused is not None:
+        raise loaded.refused
     used: set[str] = set()
-    groups = {name: state.decode(tree, name, tensors, used) for name, tree in whole["groups"].items()}
-    for name in tensors.keys() - used:
+    groups = {name: state.decode(tree, name, loaded.tensors, used) for name, tree in whole["groups"].items()}
+    for name in loaded.tensors.keys() - used:
         raise CheckpointDamaged(_("the tensor {name} belongs to nothing in the state").format(name=name))
     return groups
+
+
+def moved(loaded: Loaded, objects: Mapping[str, Stateful], bridge: Bridge) -> dict[str, tuple[str, str]]:
+    """Return the groups whose tensors lie on other kinds of devices now: (when saved, here), by group."""
+    before: Mapping[str, list[str]] = strictjson.loads(loaded.state).get("devices", {})
+    for name, item in objects.items():
+        state.encode(item.state_dict(), name, bridge.take)
+    here = bridge.devices()
+    return {
+        name: (", ".join(before[name]), ", ".join(here[name]))
+        for name in objects
+        if name in before and name in here and before[name] != here[name]
+    }
 
 
 def check_groups(saved: Collection[str], tracked: Collection[str], leave_out: Collection[str]) -> None:

@@ -19,7 +19,7 @@ from lastro import atomic, strictjson
 from lastro.checkpoint import bulk, digest
 from lastro.checkpoint.health import Health
 from lastro.checkpoint.late import late_checkpoints
-from lastro.errors import CheckpointDamaged, Fenced, LastroError
+from lastro.errors import Fenced, LastroError
 from lastro.locale import _
 from lastro.paths import RunFolder
 
@@ -129,12 +129,18 @@ class Found:
     """The latest checkpoint that is healthy and verifies, None when there is none.
 
     `passed_over`: later ones, with reasons. `unhealthy_step`: the highest of those whose values are lost.
+    `content`: what was made of its bytes while they were verified.
     """
 
     folder: Path | None
     manifest: Manifest | None
     passed_over: tuple[tuple[Path, str], ...]
     unhealthy_step: int | None = None
+    content: Any = None
+
+
+class Unverified(Exception):
+    """The bytes of a checkpoint are not those of its manifest. Its text says in what."""
 
 
 class Draft:
@@ -241,16 +247,12 @@ def verify(folder: Path, *, from_disk: bool = False) -> tuple[str, ...]:
         try:
             found = file_digest(folder / name, manifest.algorithm, from_disk=from_disk)
         except OSError as error:
-            problems.append(_("{file} cannot be read: {error}").format(file=name, error=error.strerror))
+            problems.append(_cannot_read(name, error))
             continue
         if found is None:
-            problems.append(
-                _("{algorithm} cannot be computed here: install xxhash").format(algorithm=manifest.algorithm)
-            )
+            problems.append(_cannot_compute(manifest.algorithm))
         elif found != entry.digest:
-            problems.append(
-                _("{file} does not have the digest of its manifest: its bytes have changed").format(file=name)
-            )
+            problems.append(_changed(name))
     return tuple(problems)
 
 
@@ -271,22 +273,37 @@ def _pieces(path: Path) -> Iterator[memoryview]:
             yield buffer[:count]
 
 
-def read_file(folder: Path, manifest: Manifest, name: str) -> bytes:
-    """Return one file of a checkpoint, its digest checked on the bytes that are returned.
+@contextlib.contextmanager
+def read_file(folder: Path, manifest: Manifest, name: str) -> Iterator[bulk.Reader]:
+    """Give one file of a checkpoint to read whole; what was read may be used when the block has ended well.
 
     Raises:
-        CheckpointDamaged: the bytes are not those of the manifest.
+        Unverified: the bytes that were read are not those of the manifest.
     """
-    data = (folder / name).read_bytes()
     hasher = digest.hasher(manifest.algorithm)
-    if hasher is not None:
-        hasher.update(data)
-    if hasher is None or hasher.hexdigest() != manifest.files[name].digest:
-        raise CheckpointDamaged(
-            _("{file} of checkpoint {name} changed after it was checked").format(file=name, name=folder.name),
-            hint=_("check the disk; an older checkpoint may be whole"),
-        )
-    return data
+    if hasher is None:
+        raise Unverified(_cannot_compute(manifest.algorithm))
+    try:
+        with bulk.Reader(folder / name, hasher.update) as reader:
+            yield reader
+    except OSError as error:
+        raise Unverified(_cannot_read(name, error)) from error
+    except EOFError as error:
+        raise Unverified(_changed(name)) from error
+    if hasher.hexdigest() != manifest.files[name].digest:
+        raise Unverified(_changed(name))
+
+
+def _cannot_compute(algorithm: str) -> str:
+    return _("{algorithm} cannot be computed here: install xxhash").format(algorithm=algorithm)
+
+
+def _cannot_read(name: str, error: OSError) -> str:
+    return _("{file} cannot be read: {error}").format(file=name, error=error.strerror)
+
+
+def _changed(name: str) -> str:
+    return _("{file} does not have the digest of its manifest: its bytes have changed").format(file=name)
 
 
 def names(checkpoints: Path) -> list[Path]:
@@ -301,10 +318,22 @@ def names(checkpoints: Path) -> list[Path]:
     return [path for _step, _attempt, path in sorted(numbered, reverse=True)]
 
 
-def latest(checkpoints: Path, run: str | None = None) -> Found:
+def require_verified(folder: Path, manifest: Manifest) -> None:
+    """Read every byte of a checkpoint and keep nothing. Raises Unverified."""
+    problems = verify(folder)
+    if problems:
+        raise Unverified("; ".join(problems))
+
+
+def latest(
+    checkpoints: Path,
+    run: str | None = None,
+    read: Callable[[Path, Manifest], Any] = require_verified,
+) -> Found:
     """Return the checkpoint with the highest (step, attempt) that is healthy and verifies.
 
-    With `run`, one that another run has made is passed over: it was copied here, and is no past of this one.
+    `read` makes of a checkpoint's bytes what is needed, and verifies just these: it raises Unverified. With
+    `run`, one that another run has made is passed over: it was copied here, and is no past of this one.
     Half-written ones count not, nor do those that a replaced attempt published too late. One whose health
     is not known counts as healthy.
     """
@@ -327,8 +356,10 @@ def latest(checkpoints: Path, run: str | None = None) -> Found:
             unhealthy = manifest.step if unhealthy is None else unhealthy
             passed_over.append((folder, manifest.health.why_not))
             continue
-        problems = verify(folder)
-        if not problems:
-            return Found(folder, manifest, tuple(passed_over), unhealthy)
-        passed_over.append((folder, "; ".join(problems)))
+        try:
+            content = read(folder, manifest)
+        except Unverified as error:
+            passed_over.append((folder, str(error)))
+        else:
+            return Found(folder, manifest, tuple(passed_over), unhealthy, content)
     return Found(None, None, tuple(passed_over), unhealthy)

@@ -117,7 +117,12 @@ class Saver:
         if self._place.still_mine():
             retention.remove_leftovers(checkpoints)
         began = time.monotonic()
-        found = store.latest(checkpoints, self._order.run)
+        library = bridge()
+        found = store.latest(
+            checkpoints,
+            self._order.run,
+            lambda folder, manifest: snapshot.load(folder, manifest, library),
+        )
         for folder, why in found.passed_over:
             self._signals.send(Signal.PASSED_OVER, folder=folder.name, why=why)
             tell(_("checkpoint {name} is passed over: {why}").format(name=folder.name, why=why))
@@ -138,9 +143,15 @@ class Saver:
             self._not_finite_from_start = frozenset(found.manifest.health.from_start)
         library = bridge()
         leave_out = self._order.leave_out
-        groups = snapshot.read(found.folder, found.manifest, library)
+        groups = snapshot.decode(found.content)
         snapshot.check_groups(groups, self._tracked, leave_out)
         snapshot.apply(groups, self._tracked, library, leave_out)
+        for name, (before, here) in snapshot.moved(found.content, self._tracked, bridge()).items():
+            tell(
+                _("{name} was saved on {before} and goes on on {here}").format(
+                    name=name, before=before, here=here
+                )
+            )
         self._writer.know(found.folder.name)
         seconds = time.monotonic() - began
         self._signals.send(

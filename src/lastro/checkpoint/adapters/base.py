@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
 from lastro.checkpoint.arena import Arena
+from lastro.checkpoint.bulk import Reader
 
 #: The one file of a checkpoint that holds tensors, in the safetensors format.
 TENSORS = "tensors.safetensors"
@@ -55,12 +55,17 @@ class Bridge(Protocol):
         """
         ...
 
-    def read_tensors(self, path: Path) -> dict[str, Any]:
-        """Return the tensors of a file, in memory of their own.
+    def read_tensors(self, file: Reader) -> dict[str, Any]:
+        """Read a file to its end; return its tensors, each in memory of its own.
 
         Raises:
             CheckpointDamaged: it is not a file of tensors, or this library cannot hold them.
+            EOFError: it is shorter than it says.
         """
+        ...
+
+    def devices(self) -> dict[str, list[str]]:
+        """Return on which kinds of devices the taken tensors lie, by the first part of their paths."""
         ...
 
     def compare(self, saved: Any, live: Any) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from lastro.checkpoint.arena import Arena
+from lastro.checkpoint.bulk import Reader
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
@@ -29,9 +29,12 @@ class Plain:
     def stage(self, arena: Arena) -> None:
         """Nothing was taken."""
 
-    def read_tensors(self, path: Path) -> dict[str, Any]:
+    def devices(self) -> dict[str, list[str]]:
+        return {}
+
+    def read_tensors(self, file: Reader) -> dict[str, Any]:
         raise CheckpointDamaged(
-            _("{path} holds tensors, but torch has not been imported").format(path=path),
+            _("the checkpoint holds tensors, but torch has not been imported"),
             hint=_("import torch before the training loop, as the run did that saved this"),
         )
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
 
 from lastro.checkpoint.adapters.base import Staged
 from lastro.checkpoint.adapters.plain import no_generator
-from lastro.checkpoint.adapters.torch_staging import DTYPES, stage
+from lastro.checkpoint.adapters.torch_file import DTYPES, read_tensors, stage
 from lastro.checkpoint.arena import Arena
+from lastro.checkpoint.bulk import Reader
 from lastro.checkpoint.state import refused
-from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
 _PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -28,11 +26,13 @@ class Torch:
     def __init__(self) -> None:
         self._taken: dict[str, torch.Tensor] = {}
         self._names: dict[tuple[Any, ...], str] = {}
+        self._devices: dict[str, set[str]] = {}
 
     def take(self, path: str, value: Any) -> str | None:
         if not isinstance(value, torch.Tensor):
             return None
         _check_kind(path, value)
+        self._devices.setdefault(path.split("/", 1)[0], set()).add(value.device.type)
         seen = _same_memory(value)
         if seen in self._names:
             return self._names[seen]
@@ -48,18 +48,16 @@ class Torch:
         taken, self._taken, self._names = self._taken, {}, {}
         return stage(taken, arena) if taken else None
 
-    def read_tensors(self, path: Path) -> dict[str, Any]:
-        try:
-            with safe_open(path, framework="pt", device="cpu") as file:
-                # What safe_open gives may share the file's pages: live state must never do that.
-                return {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-        except (SafetensorError, OSError, KeyError, RuntimeError) as error:
-            raise CheckpointDamaged(
-                _("{path} is not a file of tensors: {error}").format(path=path, error=error)
-            ) from error
+    def devices(self) -> dict[str, list[str]]:
+        return {group: sorted(kinds) for group, kinds in self._devices.items()}
+
+    def read_tensors(self, file: Reader) -> dict[str, Any]:
+        return read_tensors(file)
 
     def compare(self, saved: Any, live: Any) -> str | None:
         shapes = self.compare_shapes(saved, live)
+        if shapes == "" and _same_memory(saved) == _same_memory(live) is not None:
+            return ""  # an optimizer keeps the very tensors that it is given
         if shapes != "" or saved is live or torch.equal(_bits(saved), _bits(live)):
             return shapes
         return _("{shape} with other values than in the checkpoint").format(shape=_shape(saved))

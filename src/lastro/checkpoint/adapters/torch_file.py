@@ -1,4 +1,8 @@
-"""Tensors copied into an arena that is laid out as the safetensors file that they become."""
+"""The file of a checkpoint's tensors: laid out in an arena to be written, and read into tensors again.
+
+Source of the format: the safetensors README: length of the header as 8 bytes, little-endian; a JSON header
+padded with spaces; then the data, in the order of the header.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,17 @@ import json
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import torch
 
+from lastro.checkpoint.adapters.base import TENSORS
 from lastro.checkpoint.adapters.finite import is_finite
 from lastro.checkpoint.arena import Arena
+from lastro.checkpoint.bulk import Reader
+from lastro.errors import CheckpointDamaged
+from lastro.locale import _
 
 #: Names of element types in the safetensors format.
 DTYPES = {
@@ -20,6 +29,7 @@ DTYPES = {
     torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64", torch.bool: "BOOL",
     torch.complex64: "C64", torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2",
 }  # fmt: skip
+_KINDS = {name: dtype for dtype, name in DTYPES.items()}
 #: The data begins at a multiple of this, so that the copies are as fast as copies can be.
 _ALIGNED = 64
 
@@ -68,9 +78,7 @@ def stage(tensors: Mapping[str, torch.Tensor], arena: Arena) -> StagedTensors:
 def _layout(tensors: Mapping[str, torch.Tensor]) -> tuple[bytes, dict[str, _Place], int]:
     """Return the header of the file, where each tensor goes, and the size of the file.
 
-    Source of the format: the safetensors README: length of the header as 8 bytes, little-endian; a JSON
-    header padded with spaces; then the data, in the order of the header. Larger element types come first,
-    which keeps every tensor aligned.
+    Larger element types come first, which keeps every tensor aligned.
     """
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0]))
     told: dict[str, Any] = {}
@@ -102,3 +110,40 @@ def _pin(memory: memoryview) -> Callable[[], None] | None:
         runtime.cudaHostUnregister(address)
 
     return unpin
+
+
+def read_tensors(file: Reader) -> dict[str, torch.Tensor]:
+    """Read a file to its end; return its tensors, each in memory of its own, on the CPU.
+
+    Raises:
+        CheckpointDamaged: it is not a file of tensors as this module lays it out.
+        EOFError: it is shorter than it says.
+    """
+    try:
+        (length,) = struct.unpack("<Q", file.bytes(8))
+        header = json.loads(file.bytes(length))
+        begin, offset = 8 + length, 0
+        tensors = {}
+        for name, told in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+            tensor, size = _empty(told, offset, file.size - begin)
+            if size:
+                row: Any = tensor.reshape(-1).view(torch.uint8).numpy()
+                file.into(memoryview(row))
+            tensors[name] = tensor
+            offset += size
+        if begin + offset != file.size:
+            raise ValueError(_("it goes on after its last tensor"))
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        raise CheckpointDamaged(
+            _("{file} is not a file of tensors: {error}").format(file=TENSORS, error=error)
+        ) from error
+    return tensors
+
+
+def _empty(told: Mapping[str, Any], offset: int, most: int) -> tuple[torch.Tensor, int]:
+    """Return memory for one tensor, and its bytes; see that it follows the one before and fits."""
+    dtype, (start, end) = _KINDS[told["dtype"]], told["data_offsets"]
+    size = prod(told["shape"]) * dtype.itemsize
+    if start != offset or end - start != size or end > most:
+        raise ValueError(_("its offsets are {offsets}").format(offsets=told["data_offsets"]))
+    return torch.empty(told["shape"], dtype=dtype), size
