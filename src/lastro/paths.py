@@ -58,6 +58,10 @@ class Home:
     def here_machine(self, machine_id: str) -> MachineFolder:
         return MachineFolder(self.here_machines / machine_id)
 
+    def drill(self, key: str) -> Path:
+        """Where a job's lives are drilled; `key` names the job."""
+        return self.root / "drill" / key
+
     def smoke(self, key: str) -> Path:
         """The home of a campaign's smoke runs, with their disk; `key` names the campaign and its folder."""
         return self.root / "smoke" / key

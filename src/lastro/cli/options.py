@@ -20,6 +20,31 @@ class Translated(click.Command):
         self.help = untranslated
 
 
+#: Where the words after `--` are kept until the command is called.
+_COMMAND = "lastro.cli.command"
+
+
+class WithCommand(Translated):
+    """Takes everything after `--` as the command to run, whatever it looks like."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            place = args.index("--")
+            ctx.meta[_COMMAND] = tuple(args[place + 1 :])
+            args = args[:place]
+        return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_usage(ctx, formatter)
+        formatter.write_usage(ctx.command_path, "[OPTIONS] -- COMMAND [ARGS]...", prefix=_("   or: "))
+
+
+def command_after_dashes(ctx: click.Context) -> tuple[str, ...] | None:
+    """Return the words after `--`; None when there is no `--`."""
+    command: tuple[str, ...] | None = ctx.meta.get(_COMMAND)
+    return command
+
+
 class Option(click.Option):
     """An option whose help is looked up in the catalogue when it is shown."""
 

@@ -1,0 +1,124 @@
+"""`lastro drill`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lastro.cli.drill_text import drill_text
+from lastro.cli.options import (
+    DEFAULT_FILE,
+    WithCommand,
+    as_json_option,
+    command_after_dashes,
+    option,
+)
+from lastro.cli.render import console, narrator, print_json
+from lastro.clock import SystemClock
+from lastro.drill.drill import EVERY_STEPS, Effort
+from lastro.errors import UsageError
+from lastro.flow.drilling import DrillWish, drill_job
+from lastro.locale import _
+from lastro.paths import Home, home_root
+from lastro.units import parse_duration
+
+
+@click.command(cls=WithCommand)
+@click.argument("run", required=False, metavar="[RUN]")
+@option(
+    "--campaign",
+    "campaign_file",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_FILE,
+    show_default=True,
+    help="The campaign file that RUN is of.",
+)
+@option("--checkpoints", metavar="GLOB", help="With a command: its own saves, as in 'out/step-*.pt'.")
+@option(
+    "--resume-arg",
+    metavar="ARG",
+    help="With a command: what it gets to go on from a save, as in '--resume {latest}'.",
+)
+@option("--steps", type=click.IntRange(min=4), help="Updates of each life. By itself: until two saves.")
+@option(
+    "--every",
+    type=click.IntRange(min=2),
+    default=EVERY_STEPS,
+    show_default=True,
+    help="Save every so many updates, in a job that uses lastro's API.",
+)
+@option("--full", is_flag=True, help="Every kill that is possible.")
+@option("--budget", metavar="TIME", help="As many kills as fit into this time, as in 20min; one at least.")
+@as_json_option
+@click.pass_context
+def drill(
+    ctx: click.Context, /, full: bool, steps: int | None, budget: str | None, as_json: bool, **job: Any
+) -> None:
+    """Kill a job and resume it on purpose, and prove that the result equals no kill.
+
+    The job runs undisturbed three times, which shows its natural noise; then it is killed in different ways
+    and resumed in a new process. Every update is compared: samples, learning rate, loss, gradient, weights.
+    When something differs, what was not restored is named. All of it happens on this computer, in copies of
+    your code. The job needs no change: a probe in its process sees what PyTorch does.
+
+    Ends with 0 (exact, or within the natural noise), 10 (different) or 11 (not proven).
+
+    \b
+    Example:
+      lastro drill -- python train.py
+      lastro drill --checkpoints 'out/step-*.pt' --resume-arg '--resume {latest}' -- python train.py
+      lastro drill control --full
+    """
+    wish = _understood(command_after_dashes(ctx), **job)
+    seconds = parse_duration(budget).total_seconds() if budget else None
+    effort = Effort(steps=steps, full=full, budget_seconds=seconds)
+    result = drill_job(wish, Home(home_root()), SystemClock(), effort, _progress(as_json))
+    if as_json:
+        print_json({**result.as_json(), "exit_code": result.exit_code})
+    else:
+        console().print(drill_text(result))
+    ctx.exit(result.exit_code)
+
+
+def _understood(
+    command: tuple[str, ...] | None,
+    *,
+    run: str | None,
+    campaign_file: Path,
+    checkpoints: str | None,
+    resume_arg: str | None,
+    every: int,
+) -> DrillWish:
+    """Return what is to be drilled: the command after `--`, or a run of a campaign file."""
+    if command is not None and run is not None:
+        raise UsageError(
+            _("there is a run ({run}) and a command; it can only be one of them").format(run=run),
+            hint=_("a command after `--` needs no campaign file"),
+        )
+    if command is None and (checkpoints or resume_arg):
+        raise UsageError(
+            _("--checkpoints and --resume-arg are for a command, and there is none after `--`"),
+            hint=_("a campaign file has the keys checkpoints and resume_arg"),
+        )
+    return DrillWish(
+        command=command,
+        folder=Path.cwd().resolve(),
+        campaign_file=campaign_file,
+        run=run,
+        checkpoints=checkpoints,
+        resume_arg=resume_arg,
+        every_steps=every,
+    )
+
+
+def _progress(as_json: bool) -> Callable[[str, int, int], None]:
+    """Return what tells of each life that begins, with its number of how many."""
+    tell = narrator(stderr=as_json)
+
+    def progress(what: str, done: int, parts: int) -> None:
+        tell(f"[{done + 1}/{parts}] {what}")
+
+    return progress

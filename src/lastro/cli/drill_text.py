@@ -1,0 +1,91 @@
+"""The result of a drill in a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from lastro.drill.verdict import Answer, ArmResult, DrillResult
+from lastro.locale import _
+from lastro.units import show_duration
+
+_TONE = {
+    Answer.EXACT: "bold green",
+    Answer.WITHIN_NOISE: "bold green",
+    Answer.DIFFERENT: "bold red",
+    Answer.NOT_PROVEN: "bold yellow",
+}
+
+
+def answer_text(answer: Answer) -> str:
+    """Return the answer in words."""
+    return {
+        Answer.EXACT: _("exact"),
+        Answer.WITHIN_NOISE: _("within natural noise"),
+        Answer.DIFFERENT: _("different"),
+        Answer.NOT_PROVEN: _("not proven"),
+    }[answer]
+
+
+def drill_text(result: DrillResult) -> RenderableType:
+    """Return what `lastro drill` shows."""
+    return Group(*_parts(result))
+
+
+def _parts(result: DrillResult) -> Iterator[RenderableType]:
+    head = Text(answer_text(result.verdict), style=_TONE[result.verdict])
+    head.append(f"  {result.why}", style="default")
+    yield head
+    yield from _cause(result)
+    yield Text(
+        _("{updates} updates compared, {lives} undisturbed lives, {time} in all").format(
+            updates=result.updates,
+            lives=result.undisturbed,
+            time=show_duration(timedelta(seconds=result.seconds)),
+        ),
+        style="dim",
+    )
+    yield Text("")
+    for arm in result.arms:
+        yield from _arm(arm)
+    for text in result.limits:
+        yield _under(_("cannot be seen: {what}").format(what=text), style="yellow")
+    for what, why in result.left_out:
+        yield _under(_("left out: {what} ({why})").format(what=what, why=why), style="dim")
+
+
+def _cause(result: DrillResult) -> Iterator[RenderableType]:
+    cause = result.cause
+    if cause is None:
+        return
+    if cause.names:
+        yield _under(_("what: {names}").format(names=", ".join(cause.names)))
+    if cause.also:
+        yield _under(_("differs too: {kinds}").format(kinds=", ".join(cause.also)))
+    if cause.remedy:
+        yield _under(_("next: {remedy}").format(remedy=cause.remedy))
+
+
+def _arm(arm: ArmResult) -> Iterator[RenderableType]:
+    line = Text("  ")
+    line.append(answer_text(arm.answer), style=_TONE[arm.answer])
+    line.append(f"  {arm.what}")
+    yield line
+    text = _("{seconds:.1f} s from kill to new update, {lost} updates made again")
+    facts = [
+        text.format(seconds=one.to_first_update, lost=one.lost)
+        for one in arm.measured
+        if one.to_first_update is not None
+    ]
+    if arm.answer is Answer.NOT_PROVEN:
+        facts.append(arm.why)
+    for fact in facts:
+        yield _under(fact, style="dim", indent=6)
+
+
+def _under(text: str, *, style: str = "", indent: int = 2) -> RenderableType:
+    return Padding(Text(text, style=style), (0, 0, 0, indent))

@@ -1,0 +1,201 @@
+"""One arm of a drill: the job's lives from its first start to the last update, supervised as in earnest."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lastro import atomic, probe, strictjson
+from lastro.drill.trace import Life, read_lives
+from lastro.errors import ProviderError
+from lastro.journal.events import EventType
+from lastro.journal.streams import read_stream
+from lastro.locale import _
+from lastro.paths import CampaignFolder, Disk, RunFolder, stream_of_attempt
+from lastro.probe.instructions import VARIABLE, Instructions
+from lastro.procs.killtree import end_tree
+from lastro.providers.environment import NOTICE, with_interpreter
+from lastro.rules import CheckpointPolicy, End, Order
+from lastro.storage.secrets import redacted
+
+#: Marks everything that an arm has started, so that nothing of it stays.
+MARK = "LASTRO_DRILL"
+_CAMPAIGN = "drill"
+#: More lives than any plan of kills has: a job that ends otherwise is not started for ever.
+_MOST_STARTS = 6
+_LOOK_EVERY = 0.05
+_END_OF_LOG = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What is drilled: an order as for any machine, and the archive of its code."""
+
+    order: Order
+    archive: Path
+    every_steps: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """What came of one arm.
+
+    `seconds`: from its start to its end. `failure`: why its last life ended, in words, unless that was at the
+    last update.
+    """
+
+    name: str
+    lives: tuple[Life, ...]
+    seconds: float
+    failure: str | None
+
+    @property
+    def last(self) -> int:
+        return max((life.last for life in self.lives), default=0)
+
+
+def live_through(
+    subject: Subject,
+    name: str,
+    told: Instructions,
+    root: Path,
+    *,
+    seconds: float,
+    looked: Callable[[], None] = lambda: None,
+    leave_out: tuple[str, ...] = (),
+) -> Arm:
+    """Let the job live as the instructions say, killed and resumed, to its end.
+
+    Args:
+        subject: the job.
+        name: of this arm, and of its folder below `root`.
+        told: instructions for the probe.
+        root: folder of the drill.
+        seconds: after so many everything is ended; what was seen until then counts.
+        looked: called some times a second, for a progress bar.
+        leave_out: groups that a job which attaches does not get back, on purpose.
+    """
+    place = root / name
+    if place.exists():
+        shutil.rmtree(place)
+    began = time.monotonic()
+    run = Disk(place / "disk").campaign(_CAMPAIGN).run(subject.order.run)
+    atomic.make_folder(run.root / "code")
+    assert subject.order.code is not None
+    os.link(subject.archive, run.code(subject.order.code.digest))
+    marker = (MARK, str(place))
+    try:
+        for number in range(1, _MOST_STARTS + 1):
+            notice = place / f"notice-{number}.json"
+            _write_orders(subject, run, place, number, replace(told, notice=str(notice)), leave_out)
+            ended = _supervise(run, marker, notice, began + seconds, looked)
+            if ended or _is_over(run):
+                break
+    finally:
+        end_tree(marker)
+    lives = read_lives(run.root)
+    return Arm(name=name, lives=lives, seconds=time.monotonic() - began, failure=_failure(run, lives))
+
+
+def _failure(run: RunFolder, lives: Sequence[Life]) -> str | None:
+    """Return why the last life ended, in words; None when it came to the last update."""
+    if lives and lives[-1].ended == "until":
+        return None
+    campaign = CampaignFolder(run.root.parent.parent)
+    numbers = sorted(int(path.name) for path in run.attempts.glob("[0-9]*"))
+    for number in reversed(numbers):
+        events = read_stream(campaign.stream(stream_of_attempt(run.root.name, number))).events
+        ended = [event for event in events if event.type is EventType.ATTEMPT_ENDED]
+        if ended and ended[-1].facts["cause"]["end"] != End.DONE.value:
+            why = str(ended[-1].facts["cause"]["why"])
+            said = _last_line(run.attempt(number).log)
+            return f"{why}: {said}" if said and said not in why else why
+    return None
+
+
+def _last_line(log: Path) -> str | None:
+    """Return the last line that a job wrote; None when there is none."""
+    with contextlib.suppress(OSError), log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _END_OF_LOG))
+        lines = file.read().decode(errors="replace").strip().splitlines()
+        return redacted(lines[-1].strip())[:200] if lines else None
+    return None
+
+
+def _write_orders(
+    subject: Subject,
+    run: RunFolder,
+    place: Path,
+    number: int,
+    told: Instructions,
+    leave_out: tuple[str, ...],
+) -> None:
+    """Write what the supervisor and the probe are told; each machine of an arm has a folder of its own."""
+    instructions = place / "probe.json"
+    atomic.write_text(instructions, strictjson.pretty(told.as_json()))
+    site = Path(str(probe.__file__)).parent / "site"
+    paths = [
+        str(site),
+        *filter(None, [subject.order.environment.get("PYTHONPATH", os.environ.get("PYTHONPATH"))]),
+    ]
+    environment = {
+        **subject.order.environment,
+        VARIABLE: str(instructions),
+        "PYTHONPATH": os.pathsep.join(paths),
+        MARK: str(place),
+    }
+    order = replace(
+        subject.order,
+        campaign=_CAMPAIGN,
+        workdir=str(place / f"machine-{number}"),
+        campaign_folder=str(run.root.parent.parent),
+        machine=f"drill-{number}",
+        environment=environment,
+        checkpoint=CheckpointPolicy(every_steps=subject.every_steps, keep=1000),
+        stop=(),
+        leave_out=leave_out,
+    )
+    atomic.write_text(run.order, strictjson.pretty(order.as_json()))
+
+
+def _supervise(
+    run: RunFolder, marker: tuple[str, str], notice: Path, deadline: float, looked: Callable[[], None]
+) -> bool:
+    """Carry out the order on one machine. Says whether the time was over."""
+    environment = {**with_interpreter(os.environ), marker[0]: marker[1], NOTICE: str(notice)}
+    command = [sys.executable, "-m", "lastro.run", str(run.root)]
+    with (run.root / "drill.log").open("ab") as log:
+        process = subprocess.Popen(
+            command, cwd=run.root, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            start_new_session=True,
+        )  # fmt: skip
+        while process.poll() is None:
+            looked()
+            if time.monotonic() > deadline:
+                end_tree(marker)
+                process.wait()
+                return True
+            time.sleep(_LOOK_EVERY)
+    if process.returncode and not read_lives(run.root):
+        raise ProviderError(
+            _("the job could not be supervised; see {log}").format(log=run.supervisor_log),
+            hint=_("try `lastro run` first: the drill needs a job that starts"),
+        )
+    return False
+
+
+def _is_over(run: RunFolder) -> bool:
+    """Say whether the last life ended for good: at its last update, or by itself."""
+    lives = read_lives(run.root)
+    numbers = [int(path.name) for path in run.attempts.glob("[0-9]*")]
+    if not lives or lives[-1].number != max(numbers, default=0):
+        return True  # the probe was not heard in the last one
+    ended = lives[-1].ended
+    return ended is None or ended == "until"

@@ -1,0 +1,158 @@
+"""Drills a job: learns its natural noise, kills and resumes it, and says whether that made a difference."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lastro.drill.arm import Arm, Subject, live_through
+from lastro.drill.compare import Reference, make_reference
+from lastro.drill.kills import Arrangement, Choice, choose_kills
+from lastro.drill.trace import Life
+from lastro.drill.verdict import Answer, ArmResult, DrillResult, conclude, judge_arm, limits_of
+from lastro.locale import _
+from lastro.probe.instructions import Instructions
+from lastro.probe.objects import MODEL, OBJECT, OPTIMIZER
+
+#: Undisturbed lives: fewer leave the noise unknown.
+UNDISTURBED = 3
+#: Where a job that attaches saves, and where it ends, when nothing else was asked for.
+EVERY_STEPS, STEPS_ATTACHED = 5, 20
+_SAVES_WANTED, _MARGIN = 2, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much a drill does.
+
+    Args:
+        steps: updates of each life; None: as many as it takes to see two saves.
+        most_steps: never more than these.
+        full: every kill that is possible.
+        budget_seconds: for the kills; None: the usual ones.
+        seconds: after so many a life is ended, whatever it does.
+    """
+
+    steps: int | None = None
+    most_steps: int = 2000
+    full: bool = False
+    budget_seconds: float | None = None
+    seconds: float = 3600.0
+
+
+#: Told of what begins: its words, how many parts are done, how many there are.
+Progress = Callable[[str, int, int], None]
+
+
+class Drill:
+    """One drill of one job, in a folder of its own."""
+
+    def __init__(self, subject: Subject, root: Path, effort: Effort, tell: Progress) -> None:
+        self._subject, self._root, self._effort, self._tell = subject, root, effort, tell
+        self._began = time.monotonic()
+        self._done, self._parts = 0, UNDISTURBED + 4
+
+    def run(self) -> DrillResult:
+        """Carry it out."""
+        first = self._first()
+        if not first.lives or not first.lives[0].updates:
+            return self._nothing_seen(first)
+        until = first.last
+        pattern = self._subject.order.checkpoints
+        told = Instructions(until=until, pattern=pattern)
+        undisturbed = [first.lives[0]]
+        for number in range(2, UNDISTURBED + 1):
+            arm = self._live(_("undisturbed life {number}").format(number=number), f"plain-{number}", told)
+            undisturbed += arm.lives[:1]
+        reference = make_reference(undisturbed)
+        choice = choose_kills(
+            first.lives[0],
+            self._subject.every_steps,
+            full=self._effort.full,
+            budget_seconds=self._effort.budget_seconds,
+            life_seconds=first.seconds,
+        )
+        self._parts = UNDISTURBED + len(choice.chosen) + 1
+        results = [self._arm(one, told, reference) for one in choice.chosen]
+        control = self._control(choice, told, reference, results)
+        return conclude(
+            results,
+            control,
+            reference,
+            updates=until,
+            left_out=choice.left_out,
+            limits=limits_of(undisturbed),
+            seconds=time.monotonic() - self._began,
+        )
+
+    def _first(self) -> Arm:
+        steps = self._effort.steps
+        told = Instructions(
+            until=steps or self._effort.most_steps,
+            until_attached=steps or STEPS_ATTACHED,
+            saves_wanted=0 if steps else _SAVES_WANTED,
+            margin=_MARGIN,
+            pattern=self._subject.order.checkpoints,
+        )
+        return self._live(_("undisturbed life 1"), "plain-1", told)
+
+    def _live(self, what: str, name: str, told: Instructions, leave_out: tuple[str, ...] = ()) -> Arm:
+        self._tell(what, self._done, self._parts)
+        arm = live_through(
+            self._subject, name, told, self._root, seconds=self._effort.seconds, leave_out=leave_out
+        )
+        self._done += 1
+        return arm
+
+    def _arm(self, one: Arrangement, told: Instructions, reference: Reference) -> ArmResult:
+        arm = self._live(one.what, one.name, replace(told, kills=one.kills))
+        return judge_arm(one.name, one.what, arm.lives, reference, told.until, len(one.kills), arm.failure)
+
+    def _control(
+        self, choice: Choice, told: Instructions, reference: Reference, results: Sequence[ArmResult]
+    ) -> ArmResult | None:
+        """Hold state back on purpose: a drill that does not see that has proven nothing."""
+        if not choice.chosen or any(result.answer is Answer.DIFFERENT for result in results):
+            return None  # it has seen a difference, which is all that this would show
+        one = choice.chosen[0]
+        result = None
+        for kind in _held_back(reference.lives[0]):
+            what = _("{what}, and the {kind} not given back on purpose").format(what=one.what, kind=kind)
+            if kind == OBJECT:
+                name = _names(reference.lives[0])[OBJECT]
+                arm = self._live(what, f"control-{kind}", replace(told, kills=one.kills), (name,))
+            else:
+                arm = self._live(what, f"control-{kind}", replace(told, kills=one.kills, forget=kind))
+            result = judge_arm(
+                f"control-{kind}", what, arm.lives, reference, told.until, len(one.kills), arm.failure
+            )
+            if result.answer is Answer.DIFFERENT:
+                break
+        return result
+
+    def _nothing_seen(self, arm: Arm) -> DrillResult:
+        why = arm.failure or _(
+            "no update was seen: the job makes none with PyTorch, and does not attach to lastro"
+        )
+        nothing = Reference(lives=(), exact=False, fields=frozenset(), noisy=frozenset())
+        result = ArmResult(name="plain-1", what=_("undisturbed life 1"), answer=Answer.NOT_PROVEN, why=why)
+        return replace(
+            conclude(
+                [], None, nothing, updates=0, left_out=(), limits=(), seconds=time.monotonic() - self._began
+            ),
+            why=why,
+            arms=(result,),
+        )
+
+
+def _names(life: Life) -> Mapping[str, str]:
+    """Return the name of one object of each kind that was seen."""
+    return {str(kind): name for name, (kind, _digest) in reversed(list(life.updates[-1].state.items()))}
+
+
+def _held_back(life: Life) -> tuple[str, ...]:
+    """Return what can be held back, the best first: an optimizer without state shows nothing."""
+    seen = _names(life)
+    return tuple(kind for kind in (OPTIMIZER, MODEL, OBJECT) if kind in seen)

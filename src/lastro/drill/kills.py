@@ -1,0 +1,131 @@
+"""Which kills a drill makes, from what an undisturbed life has shown. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lastro.drill.trace import Life
+from lastro.locale import _
+from lastro.probe.instructions import EPOCH, KILL, NOTICE, SAVE, TERM, UPDATE, VALIDATION, Kill
+
+#: In a drill that has no budget of its own.
+USUAL = ("between", "save", "twice")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrangement:
+    """One way to die. `what`: in words. `lives`: how many it makes, for the estimate of its time."""
+
+    name: str
+    what: str
+    kills: Mapping[int, Kill]
+
+    @property
+    def lives(self) -> int:
+        return len(self.kills) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The arms to run, and what was left out with the reason."""
+
+    chosen: tuple[Arrangement, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def save_steps(life: Life, every_steps: int) -> tuple[int, ...]:
+    """Return the updates after which a life saved: as it was seen, or as lastro's own loop does it."""
+    if life.api:
+        return tuple(range(every_steps, life.last, every_steps))
+    return tuple(update.step - 1 for update in life.updates if update.saves)
+
+
+def choose_kills(
+    reference: Life, every_steps: int, *, full: bool, budget_seconds: float | None, life_seconds: float
+) -> Choice:
+    """Choose the arms: all that are possible, the usual ones, or as many as the budget allows, one at least.
+
+    Args:
+        reference: an undisturbed life.
+        every_steps: the updates between two saves of a job that attaches.
+        full: everything that is possible.
+        budget_seconds: for all arms together; None: the usual ones.
+        life_seconds: what an undisturbed life took.
+    """
+    possible, left_out = _possible(reference, save_steps(reference, every_steps))
+    chosen: list[Arrangement] = []
+    spent = 0.0
+    for arm in possible:
+        cost = life_seconds * arm.lives
+        if full or not chosen:
+            pass
+        elif budget_seconds is None and arm.name not in USUAL:
+            left_out.append((arm.what, _("not among the usual ones; --full does all")))
+            continue
+        elif budget_seconds is not None and spent + cost > budget_seconds:
+            left_out.append((arm.what, _("over the budget of time; --full does all")))
+            continue
+        chosen.append(arm)
+        spent += cost
+    return Choice(chosen=tuple(chosen), left_out=tuple(left_out))
+
+
+def _possible(reference: Life, saves: Sequence[int]) -> tuple[list[Arrangement], list[tuple[str, str]]]:
+    last = reference.last
+    if not saves or last - saves[0] < 2:
+        return [], [(_("every kill"), _("no save was seen before the last update"))]
+    first = saves[0]
+    second = saves[1] if len(saves) > 1 else last
+    between = min(first + max(2, (second - first) // 2), last - 1)
+    arms = [
+        Arrangement(
+            name="between",
+            what=_("killed between two saves, after update {step}").format(step=between),
+            kills={1: Kill(KILL, UPDATE, between)},
+        )
+    ]
+    left_out: list[tuple[str, str]] = []
+    if len(saves) > 1:
+        arms.append(
+            Arrangement(
+                name="save",
+                what=_("killed in a save, after update {step}").format(step=second),
+                kills={1: Kill(KILL, SAVE, second)},
+            )
+        )
+    else:
+        left_out.append((_("killed in a save"), _("a second save was not seen")))
+    arms.append(
+        Arrangement(
+            name="twice",
+            what=_("killed after update {step}, and again two updates after it was resumed").format(
+                step=between
+            ),
+            kills={1: Kill(KILL, UPDATE, between), 2: Kill(KILL, UPDATE, 2)},
+        )
+    )
+    later = [update for update in reference.updates if first + 1 < update.step < last]
+    if any(update.begins for update in later):
+        kill = Kill(KILL, EPOCH, first + 1)
+        arms.append(Arrangement(name="epoch", what=_("killed at the end of an epoch"), kills={1: kill}))
+    else:
+        left_out.append((_("killed at the end of an epoch"), _("no epoch ended after the first save")))
+    arms += [
+        Arrangement(
+            name="term",
+            what=_("asked to leave by SIGTERM, after update {step}").format(step=between),
+            kills={1: Kill(TERM, UPDATE, between)},
+        ),
+        Arrangement(
+            name="notice",
+            what=_("machine taken away with notice, after update {step}").format(step=between),
+            kills={1: Kill(NOTICE, UPDATE, between)},
+        ),
+    ]
+    if any(update.evaluations for update in later):
+        kill = Kill(KILL, VALIDATION, first + 1)
+        arms.append(Arrangement(name="validation", what=_("killed in a validation"), kills={1: kill}))
+    else:
+        left_out.append((_("killed in a validation"), _("none was seen after the first save")))
+    return arms, left_out

@@ -1,0 +1,134 @@
+"""What a drill needs of home: the job as an order, the archive of its code, and a folder of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from lastro import atomic
+from lastro.clock import Clock
+from lastro.drill.arm import Subject
+from lastro.drill.drill import EVERY_STEPS, Drill, Effort, Progress
+from lastro.drill.verdict import DrillResult
+from lastro.errors import UsageError
+from lastro.flow.freeze import Draft, draw_up
+from lastro.flow.orders import Place, make_order
+from lastro.flow.quick import quick_campaign
+from lastro.locale import _
+from lastro.paths import Disk, Home
+from lastro.plan.build import PlannedRun
+from lastro.providers.base import Machine, MachineState, Traits
+from lastro.storage.snapshot import write_archive
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrillWish:
+    """What is to be drilled: a command in a folder, or a run of a campaign file.
+
+    `every_steps`: so many updates lie between two saves of a job that attaches.
+    """
+
+    command: tuple[str, ...] | None
+    folder: Path
+    campaign_file: Path
+    run: str | None = None
+    checkpoints: str | None = None
+    resume_arg: str | None = None
+    every_steps: int = EVERY_STEPS
+
+
+def drill_job(wish: DrillWish, home: Home, clock: Clock, effort: Effort, tell: Progress) -> DrillResult:
+    """Drill a job on this computer, in copies of its code; the user's own folder is only read.
+
+    Raises:
+        LastroError: with the exit code of its kind.
+    """
+    draft, run = _subject(wish, clock)
+    key = hashlib.sha256(f"{draft.folder} {draft.plan.campaign} {run.name}".encode()).hexdigest()[:16]
+    with _own_folder(home, key) as root:
+        archive = root / "code.tar"
+        write_archive(draft.folder, _without_saves(draft), archive)
+        order = make_order(draft.plan, run, _place(root, clock))
+        assert order.code is not None
+        links = {order.corpus.path: str(draft.folder / order.corpus.path)} if order.corpus else {}
+        order = replace(order, code=replace(order.code, links=links), corpus=None)
+        subject = Subject(order=order, archive=archive, every_steps=wish.every_steps)
+        return Drill(subject, root, effort, tell).run()
+
+
+def _subject(wish: DrillWish, clock: Clock) -> tuple[Draft, PlannedRun]:
+    if wish.command is not None:
+        quick = quick_campaign(
+            wish.command,
+            wish.folder,
+            provider="local",
+            checkpoints=wish.checkpoints,
+            resume_arg=wish.resume_arg,
+        )
+        draft = draw_up(quick.loaded, clock, on="local")
+    else:
+        draft = draw_up(wish.campaign_file, clock, on="local")
+    runs = {run.name: run for run in draft.plan.runs}
+    name = wish.run or next(iter(runs))
+    if name not in runs:
+        raise UsageError(
+            _("there is no run {name} in this campaign").format(name=name),
+            hint=_("its runs: {names}").format(names=", ".join(runs)),
+        )
+    return draft, runs[name]
+
+
+def _without_saves(draft: Draft) -> Sequence[str]:
+    """Leave out what the job has saved before: a life that begins must find nothing."""
+    pattern = draft.plan.checkpoints
+    if pattern is None:
+        return draft.files
+    return [
+        name
+        for name in draft.files
+        if not any(part.match(pattern) for part in (PurePosixPath(name), *PurePosixPath(name).parents))
+    ]
+
+
+def _place(root: Path, clock: Clock) -> Place:
+    machine = Machine(
+        id="drill",
+        node="drill",
+        tag="drill",
+        state=MachineState.RUNNING,
+        workdir=root,
+        created_at=clock.now(),
+    )
+    return Place(
+        machine=machine,
+        traits=Traits(creates=True, own_workdir=True, takes_faults=False),
+        disk=Disk(root / "disk"),
+        home_stream="drill",
+        home_head="",
+    )
+
+
+@contextlib.contextmanager
+def _own_folder(home: Home, key: str) -> Iterator[Path]:
+    """Give the folder of this drill, empty; only one drill of a job at a time."""
+    root = home.drill(key)
+    atomic.make_folder(root.parent)
+    descriptor = os.open(root.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UsageError(
+                _("another drill of this job is under way"), hint=_("wait for its end")
+            ) from error
+        if root.exists():
+            atomic.remove_tree(root)
+        atomic.make_folder(root)
+        yield root
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,79 @@
+"""What was not restored is named by the first update that differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lastro.drill.cause import name_cause
+from lastro.drill.compare import find_gap
+from tests.drill.lives import killed, life, reference, state_at
+
+
+def cause_of(changes: dict[str, Any], *, at: int = 6, **more: dict[str, Any]) -> str:
+    undisturbed = reference()
+    gap = find_gap(
+        [killed(), life(6, 20, 2, changes={at: changes, **{int(k[1:]): v for k, v in more.items()}})],
+        undisturbed,
+    )
+    assert gap is not None
+    return name_cause(gap, undisturbed).kind
+
+
+@pytest.mark.parametrize("kind", ["model", "optimizer"])
+def test_state_that_is_not_what_was_saved_is_named(kind: str) -> None:
+    assert cause_of({"state": state_at(6, **{kind: "other"})}) == kind
+
+
+def test_the_weights_come_before_what_follows_from_them() -> None:
+    state = state_at(6, model="other", optimizer="other", random_torch="other")
+
+    assert cause_of({"state": state, "losses": (7.0,), "inputs": ("x",)}) == "model"
+
+
+def test_another_rate_is_the_schedule() -> None:
+    assert cause_of({"rates": (3.0,), "state": state_at(6, scheduler="other")}) == "scheduler"
+    assert cause_of({"rates": (3.0,)}) == "scheduler"
+
+
+def test_a_batch_that_came_elsewhere_is_the_position_in_the_data() -> None:
+    moved = {"inputs": ("batch-1",), "ids": ("ids-1",), "rows": ("row-1a", "row-1b")}
+
+    assert cause_of(moved) == "data"
+    assert cause_of({**moved, "ids": (), "state": state_at(6, random_torch="other")}) == "data"
+
+
+def test_an_order_that_nobody_had_with_other_random_states_is_chance() -> None:
+    shuffled = {"inputs": ("x",), "ids": ("y",), "rows": ("row-1a", "row-9b")}
+
+    assert cause_of({**shuffled, "state": state_at(6, random_torch="other")}) == "random"
+    assert cause_of(shuffled) == "data"
+
+
+def test_the_same_samples_with_other_bytes_are_augmentation() -> None:
+    assert cause_of({"inputs": ("x",), "rows": ("new-a", "new-b")}) == "augmentation"
+
+
+def test_fewer_passes_in_the_first_update_are_a_lost_window() -> None:
+    undisturbed = reference()
+    whole = {"inputs": ("a", "b", "c", "d")}
+    past = life(1, 7, ended="kill update", changes={6: whole})
+    gap = find_gap([past, life(6, 20, 2, changes={6: {"inputs": ("c", "d"), "losses": (3.0,)}})], undisturbed)
+
+    assert gap is not None
+    assert name_cause(gap, undisturbed).kind == "accumulation"
+
+
+def test_another_loss_on_the_same_batch_is_chance_when_random_states_differ() -> None:
+    assert cause_of({"losses": (3.0,), "state": state_at(6, random_torch="other")}) == "random"
+
+
+def test_another_loss_with_everything_the_same_is_a_value_that_no_save_holds() -> None:
+    undisturbed = reference()
+    changes = {6: {"losses": (3.0,), "variables": {"temperature": "t0", "started": "always"}}}
+    gap = find_gap([killed(), life(6, 20, 2, changes=changes)], undisturbed)
+
+    assert gap is not None
+    cause = name_cause(gap, undisturbed)
+    assert (cause.kind, cause.names) == ("variable", ("temperature",))
