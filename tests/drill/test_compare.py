@@ -159,3 +159,12 @@ def test_other_samples_are_seen_in_spite_of_noise() -> None:
     gap = find_gap([past, replace(resumed, updates=updates)], make_reference(noisy_reference()))
 
     assert gap is not None and gap.step == moved.step
+
+
+def test_noise_in_the_first_update_of_a_job_that_attaches_is_no_gap() -> None:
+    past, resumed = noisy(4, last=12), noisy(54, 11)
+    before = past.at(10)
+    assert before is not None
+    attached = replace(resumed, api=True, restored=before.state)
+
+    assert find_gap([replace(past, api=True), attached], make_reference(noisy_reference())) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,11 @@ def drill(
     wish = _understood(command_after_dashes(ctx), **job)
     seconds = parse_duration(budget).total_seconds() if budget else None
     effort = Effort(steps=steps, full=full, budget_seconds=seconds)
-    result = drill_job(wish, Home(home_root()), SystemClock(), effort, _progress(as_json))
+    shown = _Shown(stderr=as_json)
+    try:
+        result = drill_job(wish, Home(home_root()), SystemClock(), effort, shown)
+    finally:
+        shown.ends()
     if as_json:
         print_json({**result.as_json(), "exit_code": result.exit_code})
     else:
@@ -114,11 +117,29 @@ def _understood(
     )
 
 
-def _progress(as_json: bool) -> Callable[[str, int, int], None]:
-    """Return what tells of each life that begins, with its number of how many."""
-    tell = narrator(stderr=as_json)
+class _Shown:
+    """Tells of each life in a line and, on a terminal, of each update in a line that is written over."""
 
-    def progress(what: str, done: int, parts: int) -> None:
-        tell(f"[{done + 1}/{parts}] {what}")
+    def __init__(self, *, stderr: bool) -> None:
+        self._tell = narrator(stderr=stderr)
+        self._screen = console(stderr=True)
+        self._status = self._screen.status("") if self._screen.is_terminal else None
 
-    return progress
+    def begins(self, what: str, part: int, parts: int) -> None:
+        self._tell(f"[{part}/{parts}] {what}")
+
+    def moves(self, step: int, until: int | None) -> None:
+        if self._status is None:
+            return
+        told = (
+            _("update {step}").format(step=step)
+            if until is None
+            else _("update {step} of {until}").format(step=step, until=until)
+        )
+        self._status.update(told)
+        self._status.start()
+
+    def ends(self) -> None:
+        """Leave nothing of the line that is written over."""
+        if self._status is not None:
+            self._status.stop()

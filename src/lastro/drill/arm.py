@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import read_stream
 from lastro.locale import _
 from lastro.paths import CampaignFolder, Disk, RunFolder, stream_of_attempt
-from lastro.probe.instructions import VARIABLE, Instructions
+from lastro.probe.instructions import VARIABLE, Instructions, trace_name
 from lastro.procs.killtree import end_tree
 from lastro.providers.environment import NOTICE, with_interpreter
 from lastro.rules import CheckpointPolicy, End, Order
@@ -31,6 +32,8 @@ _CAMPAIGN = "drill"
 #: More lives than any plan of kills has: a job that ends otherwise is not started for ever.
 _MOST_STARTS = 6
 _LOOK_EVERY = 0.05
+_END_OF_TRACE = 1 << 16
+_STEP = re.compile(rb'"step": (\d+), "n"')
 _END_OF_LOG = 4096
 
 
@@ -68,7 +71,7 @@ def live_through(
     root: Path,
     *,
     seconds: float,
-    looked: Callable[[], None] = lambda: None,
+    moves: Callable[[int], None] = lambda _step: None,
     leave_out: tuple[str, ...] = (),
 ) -> Arm:
     """Let the job live as the instructions say, killed and resumed, to its end.
@@ -79,23 +82,23 @@ def live_through(
         told: instructions for the probe.
         root: folder of the drill.
         seconds: after so many everything is ended; what was seen until then counts.
-        looked: called some times a second, for a progress bar.
+        moves: called with the last update that was made, whenever there is a new one.
         leave_out: groups that a job which attaches does not get back, on purpose.
     """
-    place = root / name
+    place, began = root / name, time.monotonic()
+    marker = (MARK, str(place))
+    end_tree(marker)  # what a drill that was killed has left
     if place.exists():
         shutil.rmtree(place)
-    began = time.monotonic()
     run = Disk(place / "disk").campaign(_CAMPAIGN).run(subject.order.run)
     atomic.make_folder(run.root / "code")
     assert subject.order.code is not None
     os.link(subject.archive, run.code(subject.order.code.digest))
-    marker = (MARK, str(place))
     try:
         for number in range(1, _MOST_STARTS + 1):
             notice = place / f"notice-{number}.json"
             _write_orders(subject, run, place, number, replace(told, notice=str(notice)), leave_out)
-            ended = _supervise(run, marker, notice, began + seconds, looked)
+            ended = _supervise(run, marker, notice, began + seconds, moves)
             if ended or _is_over(run):
                 break
     finally:
@@ -166,7 +169,7 @@ def _write_orders(
 
 
 def _supervise(
-    run: RunFolder, marker: tuple[str, str], notice: Path, deadline: float, looked: Callable[[], None]
+    run: RunFolder, marker: tuple[str, str], notice: Path, deadline: float, moves: Callable[[int], None]
 ) -> bool:
     """Carry out the order on one machine. Says whether the time was over."""
     environment = {**with_interpreter(os.environ), marker[0]: marker[1], NOTICE: str(notice)}
@@ -176,8 +179,11 @@ def _supervise(
             command, cwd=run.root, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             start_new_session=True,
         )  # fmt: skip
+        seen = 0
         while process.poll() is None:
-            looked()
+            if (step := _last_step(run)) > seen:
+                seen = step
+                moves(step)
             if time.monotonic() > deadline:
                 end_tree(marker)
                 process.wait()
@@ -189,6 +195,17 @@ def _supervise(
             hint=_("try `lastro run` first: the drill needs a job that starts"),
         )
     return False
+
+
+def _last_step(run: RunFolder) -> int:
+    """Return the last update that the traces tell of; 0 before the first. Reads the end of one file."""
+    traces = sorted(run.attempts.glob(f"*/{trace_name(0)}"), key=lambda path: int(path.parent.name))
+    if not traces:
+        return 0
+    with traces[-1].open("rb") as file:
+        file.seek(max(0, traces[-1].stat().st_size - _END_OF_TRACE))
+        steps = _STEP.findall(file.read())
+    return int(steps[-1]) if steps else 0
 
 
 def _is_over(run: RunFolder) -> bool:

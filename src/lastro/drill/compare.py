@@ -167,7 +167,9 @@ def _gap_of(life: Life, past: Sequence[Life], reference: Reference) -> Gap | Non
         partner, own = _partner(update.step, past, reference)
         if partner is None:
             continue
-        fields = _fields_that_count(update, partner, reference, own and update is first)
+        # Of a job that attaches, the state of a line is that after its update: noise is in it already.
+        at_restore = own and update is first and life.restored is None
+        fields = _fields_that_count(update, partner, reference, at_restore)
         if fields:
             return gap(update.step, fields, update, partner)
     outside = None if reference.exact else _outside_noise(life, reference)

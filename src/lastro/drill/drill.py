@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from lastro.drill.arm import Arm, Subject, live_through
 from lastro.drill.compare import Reference, make_reference
@@ -19,8 +20,10 @@ from lastro.probe.objects import MODEL, OBJECT, OPTIMIZER
 #: Undisturbed lives: fewer leave the noise unknown.
 UNDISTURBED = 3
 #: Where a job that attaches saves, and where it ends, when nothing else was asked for.
-EVERY_STEPS, STEPS_ATTACHED = 5, 20
+EVERY_STEPS, STEPS = 5, 40
 _SAVES_WANTED, _MARGIN = 2, 5
+#: Slow jobs make fewer updates than `STEPS`, when they have saved twice.
+_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +31,7 @@ class Effort:
     """How much a drill does.
 
     Args:
-        steps: updates of each life; None: as many as it takes to see two saves.
+        steps: updates of each life; None: `STEPS`, and as many as it takes to see two saves.
         most_steps: never more than these.
         full: every kill that is possible.
         budget_seconds: for the kills; None: the usual ones.
@@ -42,8 +45,16 @@ class Effort:
     seconds: float = 3600.0
 
 
-#: Told of what begins: its words, how many parts are done, how many there are.
-Progress = Callable[[str, int, int], None]
+class Progress(Protocol):
+    """Told of what a drill does."""
+
+    def begins(self, what: str, part: int, parts: int) -> None:
+        """A life begins, or several in a row: in words, its number, and of how many."""
+        ...
+
+    def moves(self, step: int, until: int | None) -> None:
+        """An update was made; `until`: the last one, None while that is unknown."""
+        ...
 
 
 class Drill:
@@ -91,17 +102,25 @@ class Drill:
         steps = self._effort.steps
         told = Instructions(
             until=steps or self._effort.most_steps,
-            until_attached=steps or STEPS_ATTACHED,
+            until_attached=steps or STEPS,
             saves_wanted=0 if steps else _SAVES_WANTED,
             margin=_MARGIN,
+            least=STEPS,
+            least_seconds=_SECONDS,
             pattern=self._subject.order.checkpoints,
         )
         return self._live(_("undisturbed life 1"), "plain-1", told)
 
     def _live(self, what: str, name: str, told: Instructions, leave_out: tuple[str, ...] = ()) -> Arm:
-        self._tell(what, self._done, self._parts)
+        self._tell.begins(what, self._done + 1, self._parts)
         arm = live_through(
-            self._subject, name, told, self._root, seconds=self._effort.seconds, leave_out=leave_out
+            self._subject,
+            name,
+            told,
+            self._root,
+            seconds=self._effort.seconds,
+            moves=lambda step: self._tell.moves(step, None if told.saves_wanted else told.until),
+            leave_out=leave_out,
         )
         self._done += 1
         return arm

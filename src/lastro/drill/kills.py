@@ -72,12 +72,16 @@ def choose_kills(
 
 
 def _possible(reference: Life, saves: Sequence[int]) -> tuple[list[Arrangement], list[tuple[str, str]]]:
+    """Return the arms that are possible, and those that are not with the reason.
+
+    They resume from different saves: bugs in the order of the data show only in a later epoch.
+    """
     last = reference.last
-    if not saves or last - saves[0] < 2:
+    usable = [step for step in saves if last - step >= 3]
+    if not usable:
         return [], [(_("every kill"), _("no save was seen before the last update"))]
-    first = saves[0]
-    second = saves[1] if len(saves) > 1 else last
-    between = min(first + max(2, (second - first) // 2), last - 1)
+    first = usable[0]
+    between, again = _after(first, usable, last), _after(usable[len(usable) // 2], usable, last)
     arms = [
         Arrangement(
             name="between",
@@ -86,12 +90,12 @@ def _possible(reference: Life, saves: Sequence[int]) -> tuple[list[Arrangement],
         )
     ]
     left_out: list[tuple[str, str]] = []
-    if len(saves) > 1:
+    if len(usable) > 1:
         arms.append(
             Arrangement(
                 name="save",
-                what=_("killed in a save, after update {step}").format(step=second),
-                kills={1: Kill(KILL, SAVE, second)},
+                what=_("killed in a save, after update {step}").format(step=usable[-1]),
+                kills={1: Kill(KILL, SAVE, usable[-1])},
             )
         )
     else:
@@ -100,9 +104,9 @@ def _possible(reference: Life, saves: Sequence[int]) -> tuple[list[Arrangement],
         Arrangement(
             name="twice",
             what=_("killed after update {step}, and again two updates after it was resumed").format(
-                step=between
+                step=again
             ),
-            kills={1: Kill(KILL, UPDATE, between), 2: Kill(KILL, UPDATE, 2)},
+            kills={1: Kill(KILL, UPDATE, again), 2: Kill(KILL, UPDATE, 2)},
         )
     )
     later = [update for update in reference.updates if first + 1 < update.step < last]
@@ -129,3 +133,9 @@ def _possible(reference: Life, saves: Sequence[int]) -> tuple[list[Arrangement],
     else:
         left_out.append((_("killed in a validation"), _("none was seen after the first save")))
     return arms, left_out
+
+
+def _after(save: int, saves: Sequence[int], last: int) -> int:
+    """Return the update to kill after, between a save and the next one."""
+    following = next((step for step in saves if step > save), last)
+    return min(save + max(2, (following - save) // 2), last - 1)

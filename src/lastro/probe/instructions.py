@@ -42,6 +42,8 @@ class Instructions:
         saves_wanted: a life goes on until it has seen so many saves, and `margin` updates more, but `until`
             at most; 0: until `until`.
         margin: see there.
+        least: and it makes so many updates at least, unless they take more than `least_seconds`.
+        least_seconds: see there.
         kills: by the number of the attempt.
         pattern: of the job's own saves, below its working folder.
         forget: what later lives do not get back, on purpose: "optimizer" or "model".
@@ -52,6 +54,8 @@ class Instructions:
     until_attached: int = 0
     saves_wanted: int = 0
     margin: int = 5
+    least: int = 0
+    least_seconds: float = 0.0
     kills: Mapping[int, Kill] = field(default_factory=dict)
     pattern: str | None = None
     forget: str | None = None

@@ -46,6 +46,7 @@ class Recorder:
         self._line: dict[str, Any] = {}
         self._in_update = 0
         self._saves_at: list[int] = []
+        self._began = 0.0
         self.api = False
         self.n = 0
         self.step: int | None = 0 if self.number == 1 else None
@@ -64,6 +65,7 @@ class Recorder:
             self._pid = -1
             return False
         self._pid = os.getpid()
+        self._began = time.monotonic()
         torch = sys.modules.get("torch")
         version = str(torch.__version__) if torch is not None else None
         self._write("begun", python=sys.version.split()[0], torch=version, api=self.api)
@@ -137,10 +139,13 @@ class Recorder:
     def _horizon(self) -> int:
         if self.api and self._told.until_attached:
             return self._told.until_attached
-        wanted = self._told.saves_wanted
-        if not wanted or len(self._saves_at) < wanted:
-            return self._told.until
-        return min(self._told.until, self._saves_at[wanted - 1] + self._told.margin)
+        told = self._told
+        if not told.saves_wanted or len(self._saves_at) < told.saves_wanted:
+            return told.until
+        enough = self._saves_at[told.saves_wanted - 1] + told.margin
+        if time.monotonic() - self._began < told.least_seconds:
+            enough = max(enough, told.least)
+        return min(told.until, enough)
 
     # --- updates, as a job that attaches tells of them ------------------------------------------------
 
