@@ -77,7 +77,8 @@ def assert_whole(campaign: SmallCampaign, total: int, what: str) -> None:
         assert folder.name in {machine["id"] for machine in machines}, (
             "a machine that nobody pays attention to"
         )
-    assert campaign.lastro("journal", "verify").returncode == 0
+    verified = campaign.lastro("journal", "verify")
+    assert verified.returncode == 0, what + verified.stdout + verified.stderr
 
 
 @pytest.mark.parametrize(
