@@ -220,3 +220,15 @@ def test_on_a_full_disk_the_loop_waits_at_its_next_safe_point_and_nothing_is_dro
     assert told.index("disk_full") < min(told.index("disk_room"), told.index("checkpoint"))
     assert saved(folder)[-1] == (35, "end")
     assert value_of(run, "35-a1") == 35
+
+
+def test_an_interval_that_is_left_open_is_told_with_its_reason(tmp_path: Path, nursery: Nursery) -> None:
+    run = make_run(tmp_path, checkpoint=CheckpointPolicy())
+
+    ended, folder = live(run, nursery)
+
+    assert ended.code == 0, ended.log
+    told = [line for line in signals(folder) if line["kind"] == "interval"]
+    assert len(told) == 1
+    assert told[0]["seconds"] > 0
+    assert "a save takes" in told[0]["why"] and "is durable after" in told[0]["why"]

@@ -50,35 +50,79 @@ def young(stall: timedelta, between_interruptions: timedelta) -> timedelta:
     return timedelta(seconds=sqrt(2 * stall.total_seconds() * between_interruptions.total_seconds()))
 
 
+@dataclass(frozen=True)
+class SaveCost:
+    """What one save was measured to cost.
+
+    blocked: the work stood still. slowdown: work that was lost while it went on beside the save; None where
+    that could not be told. durable: from its begin until it could not be lost any more.
+    """
+
+    blocked: timedelta
+    durable: timedelta
+    slowdown: timedelta | None = None
+
+    @property
+    def stall(self) -> timedelta:
+        """All that the save has taken from the work; what is not known of it counts as nothing."""
+        return self.blocked + (self.slowdown or timedelta())
+
+    def show(self) -> str:
+        """Return it for people."""
+        return _("a save takes {stall} from the work and is durable after {durable}").format(
+            stall=show_duration(self.stall), durable=show_duration(self.durable)
+        )
+
+
 def choose_interval(
-    stall: timedelta | None,
+    cost: SaveCost | None,
     *,
     between_interruptions: timedelta | None = None,
     max_loss: timedelta | None = None,
 ) -> Interval:
-    """Return the time between two saves: Young's, no longer than `max_loss`, no shorter than 10 stalls.
+    """Return the time between two saves: Young's, within the bound on the loss, never too short to be kept.
+
+    An interruption right before a save is durable loses the interval and the time to durable, so the bound
+    holds for their sum. Whatever it is, no interval is shorter than ten stalls, or than the time to durable.
 
     Args:
-        stall: measured length of the last save; None before the first.
+        cost: of the last save; None before the first.
         between_interruptions: mean time between interruptions; None takes `ASSUMED_BETWEEN`.
         max_loss: the most work that may be lost; None sets no bound.
     """
-    if stall is None:
+    if cost is None:
         every = min(FIRST_INTERVAL, max_loss or FIRST_INTERVAL)
         return Interval(every, _("no save has been measured yet"))
     between = between_interruptions or ASSUMED_BETWEEN
-    least = STALL_MULTIPLE * stall
-    if 2 * stall >= between:
-        why = _("a save takes {stall}, too long for an interruption every {between}")
-        return Interval(least, why.format(stall=show_duration(stall), between=show_duration(between)))
-    best = young(stall, between)
-    if least > min(best, max_loss or best):
-        why = _("a save takes {stall}, so it is made only every {multiple} times that")
-        return Interval(least, why.format(stall=show_duration(stall), multiple=STALL_MULTIPLE))
-    if max_loss is not None and max_loss < best:
-        return Interval(max_loss, _("no more than {loss} may be lost").format(loss=show_duration(max_loss)))
-    why = _("a save takes {stall}, one interruption every {between} ({origin})")
+    least = max(STALL_MULTIPLE * cost.stall, cost.durable)
+    if 2 * cost.stall >= between:
+        why = _("{cost}, too much for an interruption every {between}")
+        return Interval(least, why.format(cost=cost.show(), between=show_duration(between)))
+    best = young(cost.stall, between)
+    bound = None if max_loss is None else max_loss - cost.durable
+    if max_loss is not None and bound is not None and bound < least:
+        why = _("{cost}, so up to {lost} may be lost and not only {loss}")
+        lost = show_duration(least + cost.durable)
+        return Interval(least, why.format(cost=cost.show(), lost=lost, loss=show_duration(max_loss)))
+    if max_loss is not None and bound is not None and bound < best:
+        why = _("no more than {loss} may be lost; {cost}")
+        return Interval(bound, why.format(loss=show_duration(max_loss), cost=cost.show()))
+    if least > best:
+        return Interval(least, _("{cost}, so it is not made more often").format(cost=cost.show()))
+    why = _("{cost}; one interruption every {between} ({origin})")
     origin = _("told") if between_interruptions else _("assumed")
-    return Interval(
-        best, why.format(stall=show_duration(stall), between=show_duration(between), origin=origin)
-    )
+    return Interval(best, why.format(cost=cost.show(), between=show_duration(between), origin=origin))
+
+
+def wasted_share(cost: SaveCost, every: timedelta, between_interruptions: timedelta | None) -> float:
+    """Return which part of the rented time saves and interruptions waste, between 0 and 1.
+
+    Each interval has one stall; each interruption loses half an interval and the time to durable, on average.
+
+    Args:
+        cost: of one save.
+        every: between two of them.
+        between_interruptions: None takes `ASSUMED_BETWEEN`.
+    """
+    between = between_interruptions or ASSUMED_BETWEEN
+    return min(1.0, cost.stall / every + (every / 2 + cost.durable) / between)

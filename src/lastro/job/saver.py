@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, NoReturn
 
+from lastro.billing import Lease, LeaseKind
 from lastro.checkpoint import retention, snapshot, store
 from lastro.checkpoint.adapters import bridge
 from lastro.checkpoint.adapters.base import Stateful
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.due import Schedule, is_due, schedule
+from lastro.checkpoint.interval import SaveCost
 from lastro.clock import SystemClock, iso
 from lastro.errors import EXIT_CODES, SAVED_ON_REQUEST, StoppedByRule, UsageError
 from lastro.job.leaving import LeaveRequest, leave, tell
 from lastro.job.measurements import Measurements
+from lastro.job.pace import Pace
 from lastro.job.place import Place
 from lastro.job.room import FullDisk
 from lastro.job.writer import CheckpointWriter
@@ -22,6 +26,7 @@ from lastro.journal.signals import Heartbeat, Signal, SignalWriter
 from lastro.locale import _
 from lastro.probe.entry import current as current_probe
 from lastro.rules import Stop, judge_resume, judge_values
+from lastro.units import Money
 
 
 class Saver:
@@ -58,6 +63,8 @@ class Saver:
         self._saved_step, self._saved_time = 0, time.monotonic()
         self._skipped_step = 0
         self._told_skipped: int | None = None
+        self._told_interval: float | None = None
+        self._pace = Pace()
         self._schedule: Schedule = schedule(self._order.checkpoint, None)
         self._not_finite_from_start: frozenset[str] = frozenset()
         self._probe = current_probe()
@@ -176,6 +183,7 @@ class Saver:
             last: there is no more work after this.
         """
         step = position["step"]
+        self._pace.arrived(time.monotonic(), beside=self._writer.in_flight is not None)
         if step > self.step and not self._moved:
             self._moved = True
             self._signals.send(Signal.FIRST_STEP, step=step)
@@ -196,6 +204,7 @@ class Saver:
                 step=step, meaning=EXIT_CODES[SAVED_ON_REQUEST]
             )
             leave(SAVED_ON_REQUEST, text)
+        self._pace.left(time.monotonic())
 
     def _is_due(self, step: int) -> bool:
         elapsed = time.monotonic() - self._saved_time
@@ -266,5 +275,23 @@ class Saver:
 
     def _settle(self, *, wait: bool = False) -> None:
         cost = self._writer.settle(wait=wait)
-        if cost is not None:
-            self._schedule = schedule(self._order.checkpoint, cost.blocked)
+        if cost is None:
+            return
+        slowdown = self._pace.slowdown()
+        measured = SaveCost(
+            blocked=timedelta(seconds=cost.blocked),
+            durable=timedelta(seconds=cost.durable),
+            slowdown=None if slowdown is None else timedelta(seconds=slowdown),
+        )
+        policy = self._order.checkpoint
+        self._schedule = planned = schedule(policy, measured, _an_hour(self._order.limits.lease))
+        if policy.every_steps is None and policy.every_seconds is None and planned.seconds is not None:
+            told = self._told_interval
+            if told is None or abs(planned.seconds - told) > told / 4:
+                self._told_interval = planned.seconds
+                self._signals.send(Signal.INTERVAL, seconds=round(planned.seconds, 3), why=planned.why)
+
+
+def _an_hour(lease: Lease | None) -> Money | None:
+    """Return what an hour costs under a lease; None where time has no price or it is not known."""
+    return None if lease is None or lease.kind is LeaseKind.LOT else lease.price

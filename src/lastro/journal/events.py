@@ -51,6 +51,7 @@ class EventType(str, Enum):
     CHECKPOINT_COMMITTED = "checkpoint.committed"  # step, folder, bytes, seconds, why, healthy
     CHECKPOINT_REFUSED = "checkpoint.refused"  # folder, why: announced by the job, not believed
     CHECKPOINT_PASSED_OVER = "checkpoint.passed_over"  # folder, why
+    CHECKPOINT_INTERVAL = "checkpoint.interval"  # seconds, why: what saves were measured to cost
     CHECKPOINT_SKIPPED = "checkpoint.skipped"  # step, in_flight: the step whose save was still being written
     OUTPUT_PUBLISHED = "output.published"  # path, bytes, sha256
     ITEMS_PUBLISHED = "items.published"  # done, total, offset (bytes of items.jsonl that are counted)

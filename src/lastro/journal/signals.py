@@ -27,6 +27,7 @@ class Signal(str, Enum):
     RESTORED = "restored"  # step, folder (name), seconds
     PASSED_OVER = "passed_over"  # folder (name), why
     CHECKPOINT = "checkpoint"  # step, folder (name), bytes, seconds, blocked, durable, why: due | asked | end
+    INTERVAL = "interval"  # seconds, why: how often is saved from now on, with a policy that leaves it open
     SKIPPED = "skipped"  # step: a save was due; in_flight: the step whose save was still being written
     OUTPUT = "output"  # path (relative to outputs), bytes, sha256
     ITEMS = "items"  # done, total (may be null), offset: bytes of items.jsonl up to which `done` counts

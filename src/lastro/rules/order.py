@@ -14,12 +14,16 @@ from lastro.rules.stop import StopKind, StopRule
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointPolicy:
-    """When to save. With neither steps nor seconds the job derives the interval from measured costs."""
+    """When to save. With neither steps nor seconds the job derives the interval from measured costs.
+
+    interruption_seconds: mean time between interruptions of the machine; None where nobody has told it.
+    """
 
     every_steps: int | None = None
     every_seconds: float | None = None
     max_loss_seconds: float | None = None
     keep: int = 2
+    interruption_seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,6 +45,7 @@ class Watch:
             Signal.PASSED_OVER: self._passed_over,
             Signal.CHECKPOINT: self._checkpoint,
             Signal.SKIPPED: self._skipped,
+            Signal.INTERVAL: self._interval,
             Signal.OUTPUT: self._output,
             Signal.ITEMS: self._items_begun,
             Signal.READ: self._read,
@@ -166,6 +167,11 @@ class Watch:
     def _skipped(self, facts: Mapping[str, Any]) -> None:
         step, in_flight = int(facts["step"]), int(facts["in_flight"])
         self._append(EventType.CHECKPOINT_SKIPPED, step=step, in_flight=in_flight)
+
+    def _interval(self, facts: Mapping[str, Any]) -> None:
+        self._append(
+            EventType.CHECKPOINT_INTERVAL, seconds=float(facts["seconds"]), why=str(facts["why"])
+        )
 
     def _output(self, facts: Mapping[str, Any]) -> None:
         path = self._folder.run.outputs / facts["path"]
