@@ -52,7 +52,12 @@ def test_an_order_that_nobody_had_with_other_random_states_is_chance() -> None:
 
 
 def test_the_same_samples_with_other_bytes_are_augmentation() -> None:
-    assert cause_of({"inputs": ("x",), "rows": ("new-a", "new-b")}) == "augmentation"
+    changed = {"inputs": ("x",), "rows": ("new-a", "new-b")}
+    other_states = {"state": state_at(6, random_torch="other")}
+
+    assert cause_of(changed) == "augmentation"
+    assert cause_of({**changed, **other_states, "workers": 2}) == "augmentation"
+    assert cause_of({**changed, **other_states}) == "random"
 
 
 def test_fewer_passes_in_the_first_update_are_a_lost_window() -> None:

@@ -140,6 +140,12 @@ def _shuffled_by_chance(gap: Gap, reference: Reference) -> bool:
     return not known
 
 
+def _changed_by_chance(gap: Gap, _reference: Reference) -> bool:
+    """Other bytes, while random states differ that draw them: those of workers are not these."""
+    made_here = gap.update is not None and gap.update.workers == 0
+    return DATA in gap.fields and RANDOM in gap.groups and made_here
+
+
 def _other_changes(gap: Gap, _reference: Reference) -> bool:
     return DATA in gap.fields
 
@@ -163,6 +169,7 @@ _RULES: tuple[tuple[Callable[[Gap, Reference], bool], str], ...] = (
     (_lost_window, ACCUMULATION),
     (_shuffled_by_chance, RANDOM),
     (_other_samples, ORDER),
+    (_changed_by_chance, RANDOM),
     (_other_changes, AUGMENTATION),
     (_differs(SCALER), SCALER),
     (_other_rates, SCHEDULER),

@@ -31,6 +31,7 @@ class Update:
     after: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     saves: tuple[str, ...] = ()
+    workers: int = 0
     begins: int = 0
     evaluations: int = 0
 
@@ -97,6 +98,7 @@ def _update(line: Mapping[str, Any]) -> Update:
         after=line.get("after", {}),
         variables=line.get("variables", {}),
         saves=tuple(line.get("saves", ())),
+        workers=int(line.get("workers", 0)),
         begins=int(line.get("begins", 0)),
         evaluations=int(line.get("evaluations", 0)),
     )

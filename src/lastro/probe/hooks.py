@@ -21,6 +21,7 @@ class _Loaded:
 
     def __init__(self) -> None:
         self.ids: Any = None
+        self.workers = 0
 
 
 def install(torch: Any, recorder: Recorder) -> None:
@@ -68,7 +69,7 @@ def _hook_modules(torch: Any, recorder: Recorder, loaded: _Loaded) -> None:
         if not within and next(iter(module.parameters()), None) is not None:
             if module.training:
                 ids, loaded.ids = loaded.ids, None
-                recorder.training_pass(list(args), ids)
+                recorder.training_pass(list(args), ids, loaded.workers)
             else:
                 recorder.count("evaluations")
                 recorder.at(VALIDATION)
@@ -100,6 +101,7 @@ def _hook_loaders(torch: Any, recorder: Recorder, loaded: _Loaded) -> None:
         drawn = self.__dict__.get("_probe_drawn")
         index = drawn.popleft() if drawn else None
         loaded.ids = index if isinstance(index, (list, tuple, int)) else None
+        loaded.workers = int(getattr(self, "_num_workers", 0))
         return batch
 
     def begins(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 Kinds of lines (`kind`): `begun` (python, torch, api), `restored` (step, state), `update` (one update), `end`
 (why). An update carries: `step` (counted over all lives), `n` (in this life), `mono` (seconds), `inputs`
 (a digest for each forward pass in training), `rows` (of its rows), `ids` (of the indices that the loader
-drew), `losses` (each value that `backward` was called on), `gradient` (norm), `rates` (learning rates),
+drew), `workers` (of that loader), `losses` (each value that `backward` was called on), `gradient` (norm), `rates` (learning rates),
 `state` ([kind, digest] by name, before the update is made; for a job that
 attaches, at its safe point after it), `after` (digests of models when it was made), `variables`, `saves`
 (files of the pattern that are new), `begins` (how many loaders were begun), `evaluations` (forward passes
@@ -83,12 +83,13 @@ class Recorder:
         if self._pid in (None, os.getpid()):
             self._line.setdefault(key, []).append(value)
 
-    def training_pass(self, given: Any, ids: Any) -> None:
-        """A model was called in training: what it got, and the indices that the loader had drawn for it."""
+    def training_pass(self, given: Any, ids: Any, workers: int) -> None:
+        """Take what a model was called with in training, the indices that were drawn, and by how many workers."""
         self.add("inputs", digest(given))
         self.add("rows", rows(given))
         if ids is not None:
             self.add("ids", digest(ids))
+        self._line["workers"] = workers
 
     def count(self, key: str) -> None:
         """Count what happened: "begins" of loaders, "evaluations" of a model."""
