@@ -3,8 +3,8 @@
 Kinds of lines (`kind`): `begun` (python, torch, api), `restored` (step, state), `update` (one update), `end`
 (why). An update carries: `step` (counted over all lives), `n` (in this life), `mono` (seconds), `inputs`
 (a digest for each forward pass in training), `rows` (of its rows), `ids` (of the indices that the loader
-drew), `workers` (of that loader), `losses` (each value that `backward` was called on), `gradient` (norm), `rates` (learning rates),
-`state` ([kind, digest] by name, before the update is made; for a job that
+drew), `workers` (of that loader), `losses` (each value that `backward` was called on), `gradient` (norm),
+`rates` (learning rates), `state` ([kind, digest] by name, before the update is made; for a job that
 attaches, at its safe point after it), `after` (digests of models when it was made), `variables`, `saves`
 (files of the pattern that are new), `begins` (how many loaders were begun), `evaluations` (forward passes
 outside training).
@@ -84,7 +84,7 @@ class Recorder:
             self._line.setdefault(key, []).append(value)
 
     def training_pass(self, given: Any, ids: Any, workers: int) -> None:
-        """Take what a model was called with in training, the indices that were drawn, and by how many workers."""
+        """Take what a model was called with in training, the indices that were drawn, and how many workers."""
         self.add("inputs", digest(given))
         self.add("rows", rows(given))
         if ids is not None:
