@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -57,12 +59,16 @@ def _kinds(campaign: SmallCampaign, disk: Path) -> list[EventType]:
 def test_a_full_disk_pauses_the_campaign_and_room_lets_it_go_on_to_its_decision(tmp_path: Path) -> None:
     campaign, disk = _on_the_small_disk(tmp_path), tmp_path / "disk"
     try:
-        running = campaign.start("run")
+        with (tmp_path / "told.txt").open("w") as told:
+            running = campaign.start("run", stdout=told)
         wait_for(lambda: _begun(disk))
         assert room_on(Disk(disk)).held > 0
         ballast = fill(disk)
         wait_for(lambda: EventType.DISK_FULL in _kinds(campaign, disk))
         assert running.poll() is None
+        status = campaign.json("status")
+        assert "Running: control" in status["decision"]["why"]
+        assert "waits for room on the disk" in status["decision"]["why"]
 
         ballast.unlink()
 
@@ -76,6 +82,9 @@ def test_a_full_disk_pauses_the_campaign_and_room_lets_it_go_on_to_its_decision(
             for path in disk.glob("campaigns/small/runs/*/outputs/total.json")
         ]
         assert totals == [SUM_TO_40, SUM_TO_40]
+        news = (tmp_path / "told.txt").read_text()
+        assert news.count("the disk is full; it waits for room") == 1
+        assert news.count("there is room on the disk again; it goes on") == 1
         assert campaign.lastro("journal", "verify").returncode == 0
     finally:
         _end_machines(campaign)
@@ -112,6 +121,28 @@ def test_a_disk_that_goes_away_is_told_by_name_and_the_campaign_never_begins_aga
         )
     finally:
         _end_machines(campaign)
+
+
+def test_without_its_disk_a_rented_machine_is_named_and_can_be_let_go(campaign: SmallCampaign) -> None:
+    campaign.edit("pace: 0.02", "pace: 0.05")
+    running = campaign.start("run")
+    wait_for(lambda: _begun(campaign.disk))
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    shutil.rmtree(campaign.disk, ignore_errors=True)
+    (machine,) = Local(Home(campaign.home), SystemClock()).machines()
+
+    refused = campaign.lastro("run")
+    released = campaign.json("stop", "--release")
+    after = campaign.json("status")
+
+    assert refused.returncode == 8
+    assert f"machine {machine.id} is still rented" in refused.stderr
+    assert "lastro stop --release" in refused.stderr
+    assert released["released"] == [machine.id]
+    assert [one["state"] for one in after["machines"]] == ["gone"]
+    assert not members(("LASTRO_MACHINE", machine.id)).all
+    assert not campaign.disk.exists() or not any(campaign.disk.rglob("home-*.jsonl"))
 
 
 def test_another_disk_in_its_place_is_refused_by_name(campaign: SmallCampaign) -> None:

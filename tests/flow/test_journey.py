@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 
 from lastro.journal.signals import read_beat
@@ -64,9 +65,11 @@ def test_a_fault_that_never_fires_fails_the_command(campaign: SmallCampaign) -> 
     (campaign.folder / "faults.yaml").write_text("faults:\n  - {run: control, step: 4000}\n")
 
     done = campaign.lastro("run", "--faults", "faults.yaml")
+    again = campaign.lastro("run", "--faults", "faults.yaml")
 
-    assert done.returncode == 11
+    assert [done.returncode, again.returncode] == [11, 11]
     assert "control at step 4000" in done.stderr
+    assert "control at step 4000" in again.stderr
 
 
 def test_faults_are_refused_where_machines_are_real(campaign: SmallCampaign) -> None:
@@ -125,6 +128,21 @@ def test_two_runs_started_at_once_give_one_attempt_each_and_both_tell_the_result
     assert codes == [0, 0]
     assert [len(run["attempts"]) for run in result["runs"]] == [1, 1]
     assert len(result["machines"]) == 1
+
+
+def test_a_campaign_goes_on_when_nobody_reads_what_it_tells(campaign: SmallCampaign) -> None:
+    """As in `lastro run | head -1`."""
+    driver = campaign.start("run", stdout=subprocess.PIPE)
+    assert driver.stdout is not None
+    driver.stdout.readline()
+    driver.stdout.close()
+
+    code = driver.wait(timeout=90)
+    status = campaign.json("status")
+
+    assert code == 0
+    assert status["closed_at"] is not None
+    assert status["decision"]["verdict"] == "adopt"
 
 
 def test_stop_saves_and_run_goes_on(campaign: SmallCampaign) -> None:

@@ -11,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from lastro import strictjson
+from lastro.clock import SystemClock
 from lastro.journal.events import EventType
 from lastro.journal.signals import read_beat
 from lastro.journal.streams import read_stream
+from lastro.paths import Home
+from lastro.providers.base import MachineState
+from lastro.providers.local import Local
 from tests.flow.campaigns import SmallCampaign, wait_for
 
 SUM_TO_40 = 40 * 41 // 2
@@ -35,10 +39,18 @@ def test_a_second_home_only_reads(campaign: SmallCampaign, other: SmallCampaign)
     before = sorted(path for path in campaign.disk.rglob("*"))
 
     refused = other.lastro("run")
-    closing = other.lastro("close")
+    others = [
+        other.lastro(*words)
+        for words in (
+            ("close",),
+            ("plan", "--freeze"),
+            ("stop",),
+            ("lease", "add", "--order", "1", "--price", "1 USD", "--until", "2999-01-01"),
+        )
+    ]
     status = other.json("status")
 
-    assert refused.returncode == closing.returncode == 12
+    assert [done.returncode for done in (refused, *others)] == [12] * 5
     assert "owned by another home: home-" in refused.stderr
     assert "--take-over" in refused.stderr
     assert [run["status"] for run in status["runs"]] == ["completed", "completed"]
@@ -68,6 +80,25 @@ def test_a_home_that_takes_over_goes_on_with_what_runs_and_the_first_one_leaves(
     assert [event.facts["number"] for event in took] == [2]
     # The result is everybody's to read.
     assert campaign.json("status")["decision"] == campaign.json("run")["decision"] == result["decision"]
+
+
+def test_a_home_that_was_replaced_still_lets_its_own_machine_go(
+    campaign: SmallCampaign, other: SmallCampaign
+) -> None:
+    campaign.edit("pace: 0.02", "pace: 0.1")
+    first = campaign.start("run")
+    wait_for(lambda: _steps(campaign))
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    assert other.lastro("run", "--take-over", "--no-close").returncode == 0
+    (mine,) = Local(Home(campaign.home), SystemClock()).machines()
+    assert mine.state is MachineState.RUNNING
+
+    released = campaign.json("stop", "--release")
+    status = other.json("status")
+
+    assert released["released"] == [mine.id]
+    assert [machine["state"] for machine in status["machines"] if machine["id"] == mine.id] == ["gone"]
 
 
 def test_a_home_that_was_killed_is_replaced_by_one_that_takes_over_and_can_take_back(

@@ -422,7 +422,7 @@ MECHANISMS = (
     Mechanism(
         "another disk is refused at home",
         "flow/freeze.py",
-        "if any(run.attempts for run in session.view().runs):",
+        "if rented or any(run.attempts for run in view.runs):",
         "if False:",
         "tests/flow/test_disk_faults.py::test_another_disk_in_its_place_is_refused_by_name",
     ),
@@ -478,8 +478,8 @@ MECHANISMS = (
     Mechanism(
         "a machine on which everything has ended does not wait for a dead home for ever",
         "run/__main__.py",
-        "        if watched:\n",
-        "        if False:\n",
+        "if watched and watch is not None and me is not None:",
+        "if False:",
         "tests/flow/test_limits.py::"
         "test_a_machine_on_which_everything_has_ended_lets_itself_go_when_home_is_dead",
     ),
@@ -489,6 +489,27 @@ MECHANISMS = (
         "        if seen != sign:\n",
         "        if False:\n",
         "tests/run/test_vigil.py::test_it_waits_so_long_after_the_last_sign_of_home",
+    ),
+    Mechanism(
+        "a campaign is driven on when nobody reads what it tells",
+        "cli/render.py",
+        "        with unread():\n            click.echo(",
+        "        if True:\n            click.echo(",
+        "tests/flow/test_journey.py::test_a_campaign_goes_on_when_nobody_reads_what_it_tells",
+    ),
+    Mechanism(
+        "a campaign is concluded once",
+        "flow/closing.py",
+        "        if view.closed is not None:\n",
+        "        if False:\n",
+        "tests/flow/test_closing.py::test_a_closed_campaign_is_not_judged_again",
+    ),
+    Mechanism(
+        "without its disk a machine is let go all the same",
+        "flow/releasing.py",
+        "    if (barred := out_of_reach(session)) is not None:\n",
+        "    if (barred := None) is not None:\n",
+        "tests/flow/test_disk_faults.py::test_without_its_disk_a_rented_machine_is_named_and_can_be_let_go",
     ),
     Mechanism(
         "whatever drives a campaign heeds a stop, also between two runs",

@@ -12,7 +12,7 @@ import click
 from lastro import __version__
 from lastro.cli.commands import COMMANDS
 from lastro.cli.options import Translated
-from lastro.cli.render import fail, print_json
+from lastro.cli.render import fail, print_json, unread
 from lastro.errors import LastroError, StorageError, UsageError
 from lastro.locale import _
 
@@ -89,7 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has gone (`lastro logs | head`): not an error, and nothing more to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with unread():
+            raise
         sys.exit(0)
     except OSError as error:
         # The system refused: no room, no permission. Where that has a better next step, it was told before.

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from lastro.cli.options import as_json_option, campaign_option, command
-from lastro.cli.render import console, narrator, print_json
+from lastro.cli.render import narrator, print_json, show
 from lastro.clock import SystemClock
 from lastro.flow.closing import close_session
 from lastro.flow.session import find_session
@@ -36,5 +36,5 @@ def close(ctx: click.Context, campaign_file: Path, as_json: bool) -> None:
     if as_json:
         print_json({**page_json(closing.page), "exit_code": closing.exit_code})
     else:
-        console().print(summary(closing.page))
+        show(summary(closing.page))
     ctx.exit(closing.exit_code)

@@ -17,7 +17,7 @@ from lastro.cli.options import (
     disk_option,
     option,
 )
-from lastro.cli.render import console, narrator, print_json
+from lastro.cli.render import narrator, print_json, show, unread
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
 from lastro.flow.campaign import Outcome, Wish, run_campaign
@@ -96,7 +96,8 @@ def run(ctx: click.Context, /, as_json: bool, smoke: bool, **wish: Any) -> None:
     except KeyboardInterrupt:
         tell(_("left; what runs goes on. `lastro status` shows it, `lastro stop` saves and ends it"))
         raise
-    _show(outcome, as_json)
+    with unread():
+        _show(outcome, as_json)
     ctx.exit(outcome.exit_code)
 
 
@@ -126,9 +127,8 @@ def _smoke(ctx: click.Context, as_json: bool, wish: dict[str, Any]) -> None:
         told = {"works": not done.failed, "failed": list(done.failed), "text": verdict}
         print_json({**page, "smoke": told, "halted": done.outcome.halted, "exit_code": done.exit_code})
     else:
-        screen = console()
-        screen.print(summary(done.outcome.page))
-        screen.print(verdict, soft_wrap=True)
+        show(summary(done.outcome.page))
+        click.echo(verdict)
     ctx.exit(done.exit_code)
 
 
@@ -169,7 +169,6 @@ def _show(outcome: Outcome, as_json: bool) -> None:
     if as_json:
         print_json({**page_json(outcome.page), "halted": outcome.halted, "exit_code": outcome.exit_code})
         return
-    screen = console()
-    screen.print(status(outcome.page) if outcome.halted else summary(outcome.page))
+    show(status(outcome.page) if outcome.halted else summary(outcome.page))
     if outcome.halted:
-        screen.print(_("halted: {why}").format(why=outcome.halted))
+        click.echo(_("halted: {why}").format(why=outcome.halted))

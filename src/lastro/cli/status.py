@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import click
+
 from lastro.cli.options import as_json_option, campaign_option, command
-from lastro.cli.render import console, print_json
+from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
 from lastro.flow.live import live_of
 from lastro.flow.releasing import left_behind, told_of
@@ -38,7 +40,6 @@ def status(campaign_file: Path, as_json: bool) -> None:
         unattended = [machine.id or machine.tag for machine in left]
         print_json({**page_json(page), "unattended": unattended, "exit_code": 0})
         return
-    screen = console()
-    screen.print(status_view(page))
+    show(status_view(page))
     for machine in left:
-        screen.print(told_of(machine, view), markup=False)
+        click.echo(told_of(machine, view))

@@ -54,7 +54,7 @@ def stop(
     """
     clock = SystemClock()
     session = find_session(Home(home_root()), clock, campaign_file)
-    asked = request_stop(session, run_name, why)
+    asked = request_stop(session, run_name, why, releasing=with_release)
     tell = narrator(stderr=as_json)
     for run in asked.alive:
         tell(_("{run}: asked to save and end").format(run=run.name))
@@ -75,7 +75,7 @@ def stop(
         ctx.exit(code)
     for one in ended:
         tell(_line(one))
-    if not ended:
+    if not ended and not released.gone:
         tell(_("nothing is started any more; `lastro run` goes on") if asked.names else _("nothing runs"))
     for machine in released.kept:
         tell(_stays(machine) if with_release else told_of(machine, view))

@@ -10,7 +10,7 @@ from pathlib import Path
 from lastro.clock import Clock
 from lastro.errors import NotProven, UsageError
 from lastro.flow import policy
-from lastro.flow.closing import close, make_page
+from lastro.flow.closing import close, closed_before
 from lastro.flow.drive import Drive, Driver, Tell
 from lastro.flow.freeze import Draft, draw_up, freeze, open_session
 from lastro.flow.halting import HaltRequest, lift, standing_halt
@@ -172,8 +172,9 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     plan = freeze(journey.draft, session, writer, wish.revise)
     view = session.view()
     if view.closed is not None:
-        tell(_("this campaign is closed; here is its result"))
-        return Outcome(page=make_page(session, None, plan), exit_code=int(view.closed["exit_code"]))
+        closing = closed_before(session, view.closed, plan, tell)
+        _all_fired(journey, plan)
+        return Outcome(page=closing.page, exit_code=closing.exit_code)
     lift(session, writer, journey.halt)
     tell(_("plan {digest}, frozen {at}").format(digest=str(view.plan_digest)[:12], at=view.frozen_at))
     if wish.quick is not None and all(run.status == "completed" for run in _runs(view, plan)):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lastro import atomic
 from lastro.clock import Clock
@@ -136,9 +137,16 @@ def _accepted(deliverables: Sequence[DeliverableView], unit: str | None) -> int:
     return sum(item.status == "accepted" and item.name == unit for item in deliverables)
 
 
+def closed_before(session: Session, closed: Mapping[str, Any], plan: Plan, tell: Tell) -> Closing:
+    """Return the closing that the journal holds: a campaign is concluded once."""
+    tell(_("this campaign is closed; here is its result"))
+    return Closing(make_page(session, None, plan), int(closed["exit_code"]))
+
+
 def close_session(session: Session, clock: Clock, tell: Tell) -> Closing:
     """Close a campaign at a person's request; runs that have not ended are told as missing.
 
+    One that is closed already stays as it was concluded.
     Machines that are still rented are let go first: after the closing nobody would look at them again.
 
     Raises:
@@ -158,6 +166,8 @@ def close_session(session: Session, clock: Clock, tell: Tell) -> Closing:
         view = session.view()
         if view.plan is None:
             raise UsageError(_("this campaign has no frozen plan"), hint=_("run it with `lastro run`"))
+        if view.closed is not None:
+            return closed_before(session, view.closed, Plan.from_json(view.plan), tell)
         alive = [run.name for run in view.runs if run.status == "running"]
         if alive:
             raise UsageError(

@@ -34,7 +34,7 @@ from lastro.flow.silence import TOLD_AFTER_SECONDS, Pulse, may_be_silent
 from lastro.journal.events import EventType
 from lastro.journal.signals import read_beat
 from lastro.journal.streams import StreamWriter
-from lastro.journal.views import CampaignView, RunView
+from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import RunFolder
 from lastro.plan.build import Plan, PlannedRun
@@ -62,6 +62,7 @@ class Told:
     """What people were told and what was recorded already, so that each fact is told once."""
 
     attempts: set[tuple[str, int]] = field(default_factory=set)
+    waits: dict[tuple[str, int], tuple[int, bool]] = field(default_factory=dict)
     ends: set[tuple[str, int]] = field(default_factory=set)
     fired: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
@@ -392,15 +393,8 @@ class Driver:
 
     def _note_gone(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.NoteGone)
-        machine = self._d.provider.describe(action.machine)
-        gone = machine.gone_at or self._d.clock.now()
-        self._d.writer.append(
-            EventType.MACHINE_GONE,
-            machine=machine.id,
-            cause=action.why,
-            seconds=max(0.0, (gone - machine.created_at).total_seconds()),
-        )
-        self._d.tell(_("machine {id} is gone: {why}").format(id=machine.id, why=action.why))
+        note_gone(self._d.writer, self._d.provider, action.machine, action.why, self._d.clock)
+        self._d.tell(_("machine {id} is gone: {why}").format(id=action.machine, why=action.why))
 
     def _check(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Check)
@@ -557,6 +551,24 @@ class Driver:
                 if not life.alive and key not in self._told.ends:
                     self._told.ends.add(key)
                     self._d.tell(_ending(run, life.number))
+                waits = (life.waits, life.no_room is not None)
+                if waits != self._told.waits.setdefault(key, (0, False)):
+                    self._told.waits[key] = waits
+                    self._d.tell(_wait_for_room(run, life))
+
+
+def note_gone(writer: StreamWriter, provider: Provider, machine_id: str, why: str, clock: Clock) -> None:
+    """Record the end of a machine, with the time that it was used by its provider's clock."""
+    machine = provider.describe(machine_id)
+    gone = machine.gone_at or clock.now()
+    seconds = max(0.0, (gone - machine.created_at).total_seconds())
+    writer.append(EventType.MACHINE_GONE, machine=machine.id, cause=why, seconds=seconds)
+
+
+def _wait_for_room(run: RunView, life: AttemptView) -> str:
+    if life.no_room is None:
+        return _("{run}: there is room on the disk again; it goes on").format(run=run.name)
+    return _("{run}: the disk is full; it waits for room: {what}").format(run=run.name, what=life.no_room)
 
 
 def _ending(run: RunView, number: int) -> str:

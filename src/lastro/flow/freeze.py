@@ -16,6 +16,7 @@ from lastro.clock import Clock
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.orders import corpus_on_disk
+from lastro.flow.ownership import require_owner
 from lastro.flow.secrets import refuse_secrets
 from lastro.flow.session import Facts, Session, known_sessions, session_key
 from lastro.journal.events import EventType
@@ -174,7 +175,7 @@ def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
     """Return home's session of a campaign; marks the disk when it is new.
 
     Raises:
-        StorageError: the campaign has begun on a disk that was at this path and is not there now.
+        StorageError: the campaign has begun, or rented, on a disk that was at this path and is not there now.
     """
     disk = Disk(draft.disk)
     _require_the_disk_of_before(draft, disk, home, clock)
@@ -215,16 +216,24 @@ def _require_the_disk_of_before(draft: Draft, disk: Disk, home: Home, clock: Clo
             missing = error
         else:
             return  # what ran on other disks that were here before it is history
-        if any(run.attempts for run in session.view().runs):
-            raise StorageError(
-                _("{why}; {campaign} has begun on that disk, and would begin again at step 0 here").format(
-                    why=missing.message, campaign=draft.plan.campaign
-                ),
-                hint=_(
-                    "attach that disk again. To begin anew on purpose, name another disk with --disk, or "
-                    "move {record} away"
-                ).format(record=session.at_home.root),
-            ) from missing
+        view = session.view()
+        rented = [one.id or one.tag for one in view.machines if one.state != "gone"]
+        if rented or any(run.attempts for run in view.runs):
+            raise _begun_elsewhere(session, missing.message, rented) from missing
+
+
+def _begun_elsewhere(session: Session, why: str, rented: Sequence[str]) -> StorageError:
+    text = _("{why}; {campaign} has begun on that disk, and would begin again at step 0 here").format(
+        why=why, campaign=session.facts.name
+    )
+    hint = _(
+        "attach that disk again. To begin anew on purpose, name another disk with --disk, or "
+        "move {record} away"
+    ).format(record=session.at_home.root)
+    if rented:
+        text = _("{text}; machine {id} is still rented").format(text=text, id=", ".join(rented))
+        hint = _("{hint}. `lastro stop --release` lets the machine go").format(hint=hint)
+    return StorageError(text, hint=hint)
 
 
 # --- what has changed since the freezing --------------------------------------------------------------
@@ -435,9 +444,11 @@ def freeze_plan(
 
     Raises:
         UsageError: a living `lastro run` owns the campaign, or a changed rule needs a reason.
+        Fenced: another home drives it.
     """
     draft = draw_up(campaign_file, clock, on=on, disk=disk)
     session = open_session(draft, home, clock)
+    require_owner(session)
     with session.owned() as writer:
         if writer is None:
             raise UsageError(

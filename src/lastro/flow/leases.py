@@ -11,6 +11,7 @@ from lastro.billing import Lease, LeaseKind
 from lastro.clock import Clock, iso
 from lastro.errors import UsageError
 from lastro.flow.freeze import draw_up, open_session
+from lastro.flow.ownership import require_owner
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
 from lastro.journal.leases import is_valid
@@ -37,6 +38,7 @@ def add_lease(campaign_file: Path, bought: Bought, home: Home, clock: Clock) -> 
 
     Raises:
         UsageError: it is over already, or a living `lastro run` owns the campaign.
+        Fenced: another home drives it.
     """
     now = clock.now()
     if bought.until <= now:
@@ -46,6 +48,7 @@ def add_lease(campaign_file: Path, bought: Bought, home: Home, clock: Clock) -> 
         )
     draft = draw_up(campaign_file, clock)
     session = open_session(draft, home, clock)
+    require_owner(session)
     lease = Lease(
         offer=bought.order,
         kind=bought.kind,

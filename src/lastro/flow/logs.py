@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 from lastro.clock import Clock
@@ -11,6 +12,8 @@ from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.locale import _
 
 _LOOK_SECONDS = 0.2
+#: A log is read in pieces of so many bytes.
+CHUNK_BYTES = 2**20
 
 
 def pick_run(view: CampaignView, name: str | None) -> RunView:
@@ -37,7 +40,7 @@ def read_log(session: Session, run: RunView) -> Iterator[bytes]:
     """Give everything that was printed so far."""
     for life in run.attempts:
         yield _title(life)
-        yield _from(session, run, life, 0)
+        yield from _from(session, run, life, 0)
 
 
 def follow_log(session: Session, run: RunView, clock: Clock) -> Iterator[bytes]:
@@ -49,9 +52,8 @@ def follow_log(session: Session, run: RunView, clock: Clock) -> Iterator[bytes]:
             if life.number not in shown:
                 shown[life.number] = 0
                 yield _title(life)
-            chunk = _from(session, run, life, shown[life.number])
-            shown[life.number] += len(chunk)
-            if chunk:
+            for chunk in _from(session, run, life, shown[life.number]):
+                shown[life.number] += len(chunk)
                 yield chunk
         if run.status in ("completed", "stopped", "failed", "paused", "superseded"):
             return
@@ -65,11 +67,10 @@ def _title(life: AttemptView) -> bytes:
     return text.encode() + b"\n"
 
 
-def _from(session: Session, run: RunView, life: AttemptView, offset: int) -> bytes:
+def _from(session: Session, run: RunView, life: AttemptView, offset: int) -> Iterator[bytes]:
+    """Give what a log holds now from an offset on, in pieces: it may be larger than memory."""
     log = session.on_disk.run(run.id).attempt(life.number).log
-    try:
-        with log.open("rb") as file:
-            file.seek(offset)
-            return file.read()
-    except FileNotFoundError:
-        return b""
+    with contextlib.suppress(FileNotFoundError), log.open("rb") as file:
+        file.seek(offset)
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk

@@ -14,7 +14,7 @@ from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.clock import Clock, iso
-from lastro.errors import Fenced
+from lastro.errors import Fenced, LastroError, StorageError
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
@@ -55,6 +55,16 @@ def require_owner(session: Session) -> None:
     now = owner(session)
     if now is not None and now["home"] != session.stream_name:
         raise _owned_by(now)
+
+
+def out_of_reach(session: Session) -> LastroError | None:
+    """Return why this home cannot drive a campaign now: its disk is away, or another home drives it."""
+    try:
+        session.require_disk()
+        require_owner(session)
+    except (StorageError, Fenced) as error:
+        return error
+    return None
 
 
 def owner(session: Session) -> Mapping[str, Any] | None:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from lastro.clock import Clock
-from lastro.errors import ProviderError
-from lastro.flow.drive import Drive, Driver, Tell
+from lastro.errors import Fenced, ProviderError
+from lastro.flow.drive import Drive, Driver, Tell, note_gone
 from lastro.flow.orders import unattended_seconds
+from lastro.flow.ownership import out_of_reach
 from lastro.flow.session import Session
+from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
@@ -85,11 +87,15 @@ def let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tel
 def release(session: Session, clock: Clock, tell: Tell) -> Released:
     """Let the machines go, whether a `lastro run` lives or not; while runs are alive on them they stay.
 
-    A living `lastro run` lets them go by itself once everything is paused, so it is only waited for.
+    A living `lastro run` lets them go by itself once everything is paused, so it is only waited for. Where
+    this home cannot drive any more, it still lets go what it has rented: nobody else can.
 
     Raises:
         ProviderError: the provider could not, or the living command did not.
     """
+    if (barred := out_of_reach(session)) is not None:
+        tell(barred.message)
+        return _release_own(session, clock, tell, disk_is_there=isinstance(barred, Fenced))
     before = rented(session.view())
     deadline = clock.monotonic() + _PATIENCE_SECONDS
     while machines := rented(view := session.view()):
@@ -107,6 +113,37 @@ def release(session: Session, clock: Clock, tell: Tell) -> Released:
             )
         clock.sleep(_LOOK_SECONDS)
     return Released(gone=_gone(before, session.view()), kept=())
+
+
+def _release_own(session: Session, clock: Clock, tell: Tell, *, disk_is_there: bool) -> Released:
+    """Let go what this home itself has rented.
+
+    Without the disk also where a run may be alive: it could save nothing.
+    """
+    with session.owned() as writer:
+        if writer is None:
+            raise ProviderError(
+                _("a `lastro run` of this home has not ended yet"),
+                hint=_("end it, then `lastro stop --release` again"),
+            )
+        view = session.view()
+        working = {run.machine for run in view.runs if run.status == "running" and disk_is_there}
+        mine = {
+            event.facts["machine"]
+            for event in session.events()[session.stream_name]
+            if event.type is EventType.MACHINE_CREATED
+        }
+        for machine in rented(view):
+            if machine.id is None or machine.id not in mine or machine.id in working:
+                continue
+            provider = provider_for(machine.provider, session.home, clock)
+            provider.delete(machine.id)
+            note_gone(writer, provider, machine.id, _("released"), clock)
+            tell(_("machine {id} is gone: {why}").format(id=machine.id, why=_("released")))
+        if disk_is_there:
+            session.mirror()
+    after = session.view()
+    return Released(gone=_gone(rented(view), after), kept=rented(after))
 
 
 def _gone(before: Sequence[MachineView], view: CampaignView) -> tuple[MachineView, ...]:

@@ -11,7 +11,7 @@ from lastro.clock import Clock
 from lastro.errors import ProviderError
 from lastro.flow.halting import request_halt
 from lastro.flow.logs import pick_run
-from lastro.flow.ownership import require_owner
+from lastro.flow.ownership import out_of_reach
 from lastro.flow.session import Session
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
@@ -47,13 +47,23 @@ class Stopped:
     damage: tuple[str, ...]
 
 
-def request_stop(session: Session, name: str | None, why: str) -> Asked:
+def request_stop(session: Session, name: str | None, why: str, *, releasing: bool) -> Asked:
     """Ask the living runs (or the one named) to save and end, and that nothing more is started.
+
+    Args:
+        session: the campaign.
+        name: of one run; None: all.
+        why: for the journal.
+        releasing: machines are let go afterwards, also where nobody can be asked any more.
 
     Raises:
         Fenced: another home drives this campaign.
+        StorageError: its disk is not there.
     """
-    require_owner(session)
+    if (barred := out_of_reach(session)) is not None:
+        if not releasing:
+            raise barred
+        return Asked(alive=(), driven=False, names=frozenset(), paused=frozenset())
     view = session.view()
     only = pick_run(view, name) if name is not None else None
     meant = [run for run in ([only] if only else view.runs) if run.status not in _OVER]

@@ -193,6 +193,10 @@ def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
         return replace(
             view, items_done=facts["done"], items_total=facts["total"], items_offset=facts["offset"]
         )
+    if event.type is EventType.DISK_FULL:
+        return replace(view, no_room=facts["what"], waits=view.waits + 1)
+    if event.type is EventType.DISK_ROOM:
+        return replace(view, no_room=None)
     if event.type is EventType.CHECKPOINT_PASSED_OVER:
         return replace(view, passed_over=(*view.passed_over, (facts["folder"], facts["why"])))
     if event.type is EventType.ATTEMPT_ENDED:

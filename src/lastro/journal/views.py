@@ -41,6 +41,7 @@ class AttemptView:
     total is not known. `items_offset`: bytes of the index of items up to which `items_done` counts.
     `end` is a value of rules.End; `limit` says which one when it is `limit`.
     `process`: identity of the job (boot_id, pid, start_ticks) on its machine.
+    `no_room`: what waits for room on the disk, until there is room; `waits`: how often anything had to wait.
     """
 
     run: str
@@ -63,6 +64,8 @@ class AttemptView:
     items_total: int | None = None
     items_offset: int = 0
     limit: str | None = None
+    no_room: str | None = None
+    waits: int = 0
 
     @property
     def alive(self) -> bool:

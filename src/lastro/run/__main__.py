@@ -24,10 +24,12 @@ def main(arguments: list[str]) -> int:
     """Supervise one run; what went wrong is left in the run's folder, where home looks for it."""
     folder = RunFolder(Path(arguments[0]))
     protect_self()
-    watched = True
+    # Read before anything else: the disk may go away.
+    watch, watched = _watch_of(folder), True
     try:
-        # Who was interrupted is on a machine that goes anyway, or that home sends the run to again.
-        watched = supervise(folder, SystemClock()).verdict is not Verdict.INTERRUPTED
+        # Who was interrupted is on a machine that goes anyway, unless it is the disk that went.
+        verdict = supervise(folder, SystemClock()).verdict
+        watched = verdict is not Verdict.INTERRUPTED or not folder.root.is_dir()
     except LastroError as error:
         _leave_word(folder, f"{error.message}\n" + (f"{error.hint}\n" if error.hint else ""))
         watched = not isinstance(error, Fenced)
@@ -36,18 +38,18 @@ def main(arguments: list[str]) -> int:
         _leave_word(folder, traceback.format_exc())
         raise
     finally:
-        if watched:
-            _leave_vigil(folder)
+        me = identity_of(os.getpid())
+        if watched and watch is not None and me is not None:
+            leave_vigil(watch, me, SystemClock())
     return 0
 
 
-def _leave_vigil(folder: RunFolder) -> None:
-    me = identity_of(os.getpid())
+def _watch_of(folder: RunFolder) -> Watch | None:
+    """Return what is to be watched after the end; None when the order cannot be read."""
     with contextlib.suppress(OSError, StorageError, KeyError, TypeError, ValueError):
         order = Order.from_json(strictjson.read(folder.order))
-        if me is not None:
-            campaign = CampaignFolder(Path(order.campaign_folder))
-            leave_vigil(Watch(campaign, order.machine, order.unattended_seconds), me, SystemClock())
+        return Watch(CampaignFolder(Path(order.campaign_folder)), order.machine, order.unattended_seconds)
+    return None
 
 
 def _leave_word(folder: RunFolder, text: str) -> None:

@@ -63,7 +63,8 @@ def summary(page: Page) -> RenderableType:
     parts += [Text(), _title(_("Cost")), _cost(page)]
     if page.provenance.report:
         path = page.provenance.report
-        parts += [Text(), Text(_("report: {path}").format(path=path), overflow="fold")]
+        # Never wrapped: a path in two lines can neither be clicked nor copied.
+        parts += [Text(), Text(_("report: {path}").format(path=path), no_wrap=True, overflow="ignore")]
     return Group(*parts)
 
 

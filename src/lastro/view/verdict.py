@@ -47,8 +47,14 @@ def _unconcluded(campaign: CampaignView) -> Headline:
     progress = ngettext(
         "{done} of {count} run completed", "{done} of {count} runs completed", len(runs)
     ).format(done=done, count=len(runs))
-    alive = [run.name for run in runs if run.attempts and run.attempts[-1].alive]
+    # Between two attempts, or while the next one waits for room on the disk, a run runs too.
+    alive = [run.name for run in runs if run.status == "running"]
     if alive:
+        waiting = [run.name for run in runs if run.status == "running" and run.attempts[-1].no_room]
+        if waiting:
+            progress = _("{progress}; {names} waits for room on the disk").format(
+                progress=progress, names=", ".join(waiting)
+            )
         return Headline(
             verdict="running", text=_("Running: {names}").format(names=", ".join(alive)), why=progress
         )
