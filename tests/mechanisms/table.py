@@ -22,6 +22,13 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a jail that was refused is recorded with its reason",
+        "providers/local.py",
+        "level=level, level_why=why",
+        "level=level, level_why=None",
+        "tests/flow/test_jail_refused.py::test_a_jail_that_cannot_be_had_is_told_with_its_reason",
+    ),
+    Mechanism(
         "a fault that has fired is known by what it says",
         "providers/base.py",
         "told = strictjson.dumps([self.run, self.step, notice, self.create, self.occurrence])",

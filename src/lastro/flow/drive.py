@@ -346,6 +346,7 @@ class Driver:
             node=machine.node,
             requested_at=iso(machine.created_at),
             level=machine.level,
+            level_why=machine.level_why,
         )
         self._d.tell(
             _("machine {id} was taken from '{provider}'").format(

@@ -389,6 +389,7 @@ def machine_views(home: Sequence[Event], now: datetime) -> tuple[MachineView, ..
                 state="booting",
                 created_at=facts["requested_at"],
                 level=facts.get("level"),
+                level_why=facts.get("level_why"),
             )
         elif event.type is EventType.MACHINE_READY:
             tag = tag_of[facts["machine"]]

@@ -110,6 +110,7 @@ class MachineView:
     cause: str | None = None
     seconds: float | None = None
     level: str | None = None
+    level_why: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

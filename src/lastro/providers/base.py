@@ -40,9 +40,9 @@ class Fault:
     """A scripted loss of a machine: when the run named `run` is seen at `step` or later.
 
     notice_seconds None: killed without notice. Each fault fires once in a campaign. `index` is its position
-    in the faults file, `occurrence` its number among those that say the same. With `create` it is no loss but a
-    refusal: that one of the campaign's machines on its disk, counted from 1 and refusals with them, is not
-    to be had.
+    in the faults file, `occurrence` its number among those that say the same. With `create` it is no loss but
+    a refusal: that one of the campaign's machines on its disk, counted from 1 and refusals with them, is
+    not to be had.
     """
 
     index: int
@@ -127,7 +127,8 @@ class Machine:
     """A machine as its provider tells it. Times are the provider's own clock.
 
     `node` survives renaming: a bad box is recognised when it comes back. `cause` says why it is gone.
-    `level`: how far it is kept apart from the box that it runs on, where a provider has levels of that.
+    `level`: how far it is kept apart from the box that it runs on, where a provider has levels of that;
+    `level_why`: why that is less than what was asked for.
     """
 
     id: str
@@ -140,6 +141,7 @@ class Machine:
     gone_at: datetime | None = None
     cause: str | None = None
     level: str | None = None
+    level_why: str | None = None
 
 
 class Provider(Protocol):

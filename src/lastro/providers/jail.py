@@ -31,9 +31,12 @@ _RIGHTS = ("--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_NET_BIND_SERVICE")
 _PROBE_SECONDS = 20.0
 
 
-def level_for(environment: Mapping[str, str]) -> str:
-    """Return the level of a machine that is made now."""
-    return JAILED if environment.get(LEVEL) == JAILED and why_not() is None else PLAIN
+def level_for(environment: Mapping[str, str]) -> tuple[str, str | None]:
+    """Return the level of a machine that is made now, and why it is not the one that was asked for."""
+    if environment.get(LEVEL) != JAILED:
+        return PLAIN, None
+    why = why_not()
+    return (JAILED, None) if why is None else (PLAIN, why)
 
 
 @cache

@@ -44,8 +44,8 @@ class Local:
         now = self._clock.now()
         if request.faults and not folder.record.exists():
             faults.refuse(self._home, request, self._made_for(request), self._clock)
-        level = jail.level_for(os.environ)
-        record = Record(id=machine_id, node=node, created_at=now, request=request, level=level)
+        level, why = jail.level_for(os.environ)
+        record = Record(id=machine_id, node=node, created_at=now, request=request, level=level, level_why=why)
         make_record(folder, record)
         # The record is durable, so a crash from here on is repaired by calling again with the same tag.
         if not folder.host.exists():
@@ -95,6 +95,7 @@ class Local:
             gone_at=end.at if end else None,
             cause=end.cause if end else cause,
             level=record.level,
+            level_why=record.level_why,
         )
 
     def machines(self) -> list[Machine]:

@@ -25,6 +25,7 @@ class Record:
     created_at: datetime
     request: MachineRequest
     level: str | None = None
+    level_why: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,7 @@ def make_record(folder: MachineFolder, record: Record) -> Record:
         "created_at": iso(record.created_at),
         "request": record.request.as_json(),
         "level": record.level,
+        "level_why": record.level_why,
     }
     atomic.claim(folder.record, strictjson.pretty(value).encode())
     kept = read_record(folder)
@@ -70,6 +72,7 @@ def read_record(folder: MachineFolder) -> Record:
         created_at=from_iso(value["created_at"]),
         request=MachineRequest.from_json(value["request"]),
         level=value.get("level"),
+        level_why=value.get("level_why"),
     )
 
 

@@ -231,6 +231,7 @@ def _machine(row: MachineRow) -> dict[str, Any]:
         "id": view.id,
         "node": view.node,
         "level": view.level,
+        "level_why": view.level_why,
         "tag": view.tag,
         "provider": view.provider,
         "state": view.state,

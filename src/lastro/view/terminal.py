@@ -232,6 +232,9 @@ def _cost(page: Page) -> RenderableType:
     if cost.bills_now:
         rate = show.money(cost.rate) if cost.rate is not None else cost.rate_reason or _("paid already")
         pairs.append((_("per hour now"), rate))
+    for level, why in dict.fromkeys((row.view.level, row.view.level_why) for row in page.machines):
+        if level is not None and why is not None:
+            pairs.append((_("machines"), words.machine_level(level, why)))
     if page.machines:
         used, idle = show.seconds(cost.used_seconds), show.seconds(cost.idle_seconds)
         pairs.append((_("rented"), _("{used}, of it idle {idle}").format(used=used, idle=idle)))

@@ -50,9 +50,10 @@ def deliverable_status(code: str, *, awaited: bool = False) -> str:
     }.get(code, code)
 
 
-def machine_level(code: str) -> str:
-    """Return the word for how far a machine is kept apart from the box that it runs on."""
-    return {"plain": _("not jailed"), "jailed": _("jailed")}.get(code, code)
+def machine_level(code: str, why: str | None = None) -> str:
+    """Return in words how far a machine is kept apart. `why`: why not as far as was asked for."""
+    word = {"plain": _("not jailed"), "jailed": _("jailed")}.get(code, code)
+    return word if why is None else _("{level}, although it was asked for: {why}").format(level=word, why=why)
 
 
 def machine_state(code: str) -> str:
