@@ -22,6 +22,22 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a run that waits for its code to be put back is not given up",
+        "flow/policy.py",
+        "return now.code_changed is not None and failed and run.id not in now.supervised",
+        "return False",
+        "tests/flow/test_code_put_back.py::"
+        "test_on_this_box_a_run_that_lost_its_code_goes_on_when_the_old_text_is_put_back",
+    ),
+    Mechanism(
+        "a run that was set aside is one of the plan again when its code is",
+        "journal/projections.py",
+        'found.pop(run["id"], None)  # what was changed was put back',
+        "pass",
+        "tests/flow/test_code_put_back.py::"
+        "test_a_run_that_was_set_aside_goes_on_when_its_code_is_the_plan_s_again",
+    ),
+    Mechanism(
         "a jail that was refused is recorded with its reason",
         "providers/local.py",
         "level=level, level_why=why",

@@ -110,7 +110,7 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
         resumable={
             run.id: len(run.attempts)
             for run in session.view().runs
-            if run.status == "paused" or (wish.quick is not None and run.status == "failed")
+            if run.status in ("paused", "superseded") or (wish.quick is not None and run.status == "failed")
         },
         halt=standing_halt(session),
         clock=clock,

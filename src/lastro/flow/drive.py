@@ -26,7 +26,7 @@ from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.leases import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
-from lastro.flow.orders import Place, config_record, make_order, unattended_seconds
+from lastro.flow.orders import Place, code_of, config_record, make_order, unattended_seconds
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.presence import is_supervised
 from lastro.flow.session import Session
@@ -41,6 +41,7 @@ from lastro.plan.build import Plan, PlannedRun
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
 from lastro.rules import End, Limits
 from lastro.run.seat import take_seat_away
+from lastro.run.workdir import changed_in_place
 from lastro.units import show_duration
 
 #: Seconds between two looks while nothing is to be done.
@@ -179,6 +180,7 @@ class Driver:
             fresh=limits_of_new(self._d.plan, view, self._lease(view)),
             max_weather=self._d.plan.max_weather,
             halt=halt,
+            code_changed=self._code_changed(),
             refusals=self._refusals,
             retry_in=max(0.0, self._ask_again_at - self._d.clock.monotonic()),
         )
@@ -190,6 +192,12 @@ class Driver:
             self._d.writer.append(EventType.CAMPAIGN_HALTED, why=halt.why, only=halt.only)
             self._d.tell(_("asked to start nothing more: {why}").format(why=halt.why))
         return halt
+
+    def _code_changed(self) -> str | None:
+        """Say why starts fail in the user's own folder, if it is because other code lies there."""
+        if self._d.provider.traits.own_workdir or not any(map(self._barren, self._starts)):
+            return None
+        return changed_in_place(Path(self._d.session.facts.campaign_file).parent, code_of(self._d.plan))
 
     def _lease(self, view: CampaignView) -> Lease | None:
         return lease_for(self._d.plan, view, self._d.provider.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +55,14 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
         resume_arg=plan.resume_arg,
         corpus=plan.corpus,
         outputs=tuple(deliverable.path for deliverable in plan.deliverables),
-        code=CodeIdentity(
-            digest=plan.code_digest,
-            unpack=own,
-            excludes=plan.code_excludes,
-            only=plan.code_only,
-            links=_links(plan.corpus, place.disk) if own else {},
-        ),
+        code=replace(code_of(plan), unpack=own, links=_links(plan.corpus, place.disk) if own else {}),
+    )
+
+
+def code_of(plan: Plan) -> CodeIdentity:
+    """Return what the code of a plan's runs is, where it lies in the user's own folder."""
+    return CodeIdentity(
+        digest=plan.code_digest, unpack=False, excludes=plan.code_excludes, only=plan.code_only
     )
 
 

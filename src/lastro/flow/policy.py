@@ -40,6 +40,8 @@ class Situation:
     leaving: machines that have announced their end to a supervisor of theirs a short while ago.
     limits: what each rented machine may not exceed. fresh: what one that is taken now could not.
     halt: a person's request that nothing more is started.
+    code_changed: why runs cannot begin again in the user's own folder: other code lies there; None, too,
+        while no start has failed.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     """
 
@@ -61,6 +63,7 @@ class Situation:
     fresh: Limits = field(default_factory=Limits)
     max_weather: Money | None = None
     halt: HaltRequest | None = None
+    code_changed: str | None = None
     refusals: int = 0
     retry_in: float = 0.0
 
@@ -254,12 +257,27 @@ def _retire(now: Situation) -> Action | None:
 
 def _give_up(now: Situation) -> Action | None:
     for run in _open_runs(now):
-        if now.silent_starts.get(run.id, 0) >= MAX_SILENT_STARTS and run.id not in now.supervised:
+        tried = now.silent_starts.get(run.id, 0) >= MAX_SILENT_STARTS
+        if tried and run.id not in now.supervised and not _waits_for_code(now, run):
             why = _("its supervisor was started {count} times and could not do its work").format(
                 count=now.silent_starts[run.id]
             )
             return GiveUp(run=run.id, why=why)
     return None
+
+
+def _waits_for_code(now: Situation, run: RunView) -> bool:
+    """Say whether a run could not begin again because its code has changed: no failure of the run.
+
+    With the old text put back it goes on; with the new one the next `lastro run` begins a new run.
+    """
+    failed = now.silent_starts.get(run.id, 0) > 0
+    return now.code_changed is not None and failed and run.id not in now.supervised
+
+
+def _at_work(now: Situation, run: RunView) -> bool:
+    """Say whether a run lives, or its supervisor is about to begin it."""
+    return run.id in now.supervised or (run.status == "running" and not _waits_for_code(now, run))
 
 
 def _check(now: Situation) -> Action | None:
@@ -302,14 +320,15 @@ def _is_over(now: Situation, run: RunView) -> bool:
 def _supervise_again(now: Situation) -> Action | None:
     running = {machine.id for machine in _running(now)}
     for run in _open_runs(now):
-        if run.status == "running" and run.id not in now.supervised and run.attempts[-1].machine in running:
+        at_work = run.status == "running" and _at_work(now, run)
+        if at_work and run.id not in now.supervised and run.attempts[-1].machine in running:
             return Dispatch(run=run.id, machine=run.attempts[-1].machine, why=_("its supervisor is gone"))
     return None
 
 
 def _busy(now: Situation) -> set[str]:
-    """Return the machines that a run holds: it lives there, or its supervisor is about to begin it."""
-    held = (run for run in now.view.runs if run.status == "running" or run.id in now.supervised)
+    """Return the machines that a run holds."""
+    held = (run for run in now.view.runs if _at_work(now, run))
     return {run.machine for run in held if run.machine is not None}
 
 
@@ -364,6 +383,9 @@ def _waiting(now: Situation) -> list[RunView]:
 def _halt(now: Situation) -> Halt | None:
     if now.halt is not None:
         return Halt(why=_("stopped on request: {why}; `lastro run` goes on").format(why=now.halt.why))
+    if any(_waits_for_code(now, run) for run in _open_runs(now)):
+        told = _("{why}; put it back to go on, or `lastro run` begins a new run with the new code")
+        return Halt(why=told.format(why=now.code_changed))
     paused = [run for run in now.view.runs if run.id in now.wanted and _rests(now, run)]
     limited = [run for run in paused if run.attempts[-1].limit is not None]
     if limited:
@@ -425,7 +447,7 @@ def _release(now: Situation) -> Action | None:
     for machine in _useless(now):
         if machine.id is not None and machine.id not in busy:
             return Release(machine=machine.id, why=_("a limit is too near for another start"))
-    if any(run.status == "running" or run.id in now.supervised for run in now.view.runs):
+    if any(_at_work(now, run) for run in now.view.runs):
         return None
     halted = _halt(now)
     if _waiting(now) and halted is None:

@@ -224,17 +224,7 @@ def _runs(
     outputs: Mapping[str, Mapping[str, str]],
     gone: frozenset[str | None],
 ) -> tuple[RunView, ...]:
-    superseded = {
-        event.facts["run"]: (event.facts["by"], event.facts["why"])
-        for event in home
-        if event.type is EventType.RUN_SUPERSEDED
-    }
-    given_up = {}
-    for event in home:
-        if event.type is EventType.RUN_GIVEN_UP:
-            given_up[event.facts["run"]] = event.facts["why"]
-        elif event.type is EventType.RUN_DISPATCHED:
-            given_up.pop(event.facts["run"], None)  # it was tried again, on purpose
+    superseded, given_up = _superseded(home), _given_up(home)
     sent = {
         event.facts["run"]: event.facts["machine"] for event in home if event.type is EventType.RUN_DISPATCHED
     }
@@ -263,6 +253,28 @@ def _runs(
             )
         )
     return tuple(views)
+
+
+def _superseded(home: Sequence[Event]) -> Mapping[str, tuple[str, str]]:
+    """Return by which run, and why, each run was set aside that the plan does not have now."""
+    found: dict[str, tuple[str, str]] = {}
+    for event in home:
+        if event.type is EventType.RUN_SUPERSEDED:
+            found[event.facts["run"]] = (event.facts["by"], event.facts["why"])
+        elif event.type is EventType.PLAN_REVISED:
+            for run in event.facts["plan"]["runs"]:
+                found.pop(run["id"], None)  # what was changed was put back
+    return found
+
+
+def _given_up(home: Sequence[Event]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for event in home:
+        if event.type is EventType.RUN_GIVEN_UP:
+            found[event.facts["run"]] = event.facts["why"]
+        elif event.type is EventType.RUN_DISPATCHED:
+            found.pop(event.facts["run"], None)  # it was tried again, on purpose
+    return found
 
 
 def _run_status(

@@ -8,7 +8,7 @@ from lastro import atomic
 from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.paths import RunFolder
-from lastro.rules import Order
+from lastro.rules import CodeIdentity, Order
 from lastro.storage.snapshot import code_digest, code_files, unpack
 
 
@@ -37,13 +37,21 @@ def prepare(order: Order, folder: RunFolder) -> Path:
 
 def _check_in_place(order: Order, workdir: Path) -> None:
     assert order.code is not None
-    digest = code_digest(workdir, code_files(workdir, order.code.excludes, order.code.only))
-    if digest != order.code.digest:
+    why = changed_in_place(workdir, order.code)
+    if why is not None:
         raise StorageError(
-            _("the code in {folder} has changed since run {run} began ({now}, it was {then})").format(
-                folder=workdir, run=order.run, now=digest[:12], then=order.code.digest[:12]
-            ),
+            why,
             hint=_(
                 "put it back to go on with this run, or `lastro run` again for a new run with the new code"
             ),
         )
+
+
+def changed_in_place(workdir: Path, code: CodeIdentity) -> str | None:
+    """Say that the code in the user's own folder is no longer this one; None while it is."""
+    digest = code_digest(workdir, code_files(workdir, code.excludes, code.only))
+    if digest == code.digest:
+        return None
+    return _("the code in {folder} has changed since the run began ({now}, it was {then})").format(
+        folder=workdir, now=digest[:12], then=code.digest[:12]
+    )
