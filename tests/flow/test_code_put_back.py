@@ -13,6 +13,15 @@ from tests.flow.campaigns import SmallCampaign, wait_for
 SUM_TO_40 = 820
 
 
+def _slow(campaign: SmallCampaign) -> Path:
+    """Make the job slow until the file that is returned is there: changing code takes its time."""
+    hurry = campaign.home.parent / "hurry"
+    job = campaign.folder / "job.py"
+    pause = f"time.sleep(0 if os.path.exists({str(hurry)!r}) else 0.5)"
+    job.write_text(job.read_text().replace("time.sleep(pace)", pause))
+    return hurry
+
+
 def _at_work(campaign: SmallCampaign) -> Path:
     """Wait for an attempt that has saved once; return its folder."""
 
@@ -33,7 +42,7 @@ def _of(result: dict[str, object], run: str) -> dict[str, list[dict[str, object]
 def test_on_this_box_a_run_that_lost_its_code_goes_on_when_the_old_text_is_put_back(
     campaign: SmallCampaign,
 ) -> None:
-    campaign.edit("pace: 0.02", "pace: 0.1")
+    hurry = _slow(campaign)
     driver = campaign.start("run", "--on", "here", stdout=(campaign.home.parent / "told").open("w"))
     attempt = _at_work(campaign)
     job = campaign.folder / "job.py"
@@ -43,6 +52,7 @@ def test_on_this_box_a_run_that_lost_its_code_goes_on_when_the_old_text_is_put_b
     os.kill(json.loads((attempt / "process.json").read_text())["job"]["pid"], signal.SIGKILL)
     code = driver.wait(timeout=120)
     job.write_text(text)
+    hurry.touch()
     result = campaign.json("run", "--on", "here")
 
     assert code == 11
@@ -55,7 +65,7 @@ def test_on_this_box_a_run_that_lost_its_code_goes_on_when_the_old_text_is_put_b
 
 
 def test_a_run_that_was_set_aside_goes_on_when_its_code_is_the_plan_s_again(campaign: SmallCampaign) -> None:
-    campaign.edit("pace: 0.02", "pace: 0.1")
+    hurry = _slow(campaign)
     driver = campaign.start("run")
     attempt = _at_work(campaign)
     os.killpg(driver.pid, signal.SIGKILL)
@@ -69,6 +79,7 @@ def test_a_run_that_was_set_aside_goes_on_when_its_code_is_the_plan_s_again(camp
     os.killpg(other.pid, signal.SIGKILL)
     other.wait()
     job.write_text(text)
+    hurry.touch()
     result = campaign.json("run")
 
     first = _of(result, attempt.parent.parent.name)
