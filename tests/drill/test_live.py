@@ -71,6 +71,28 @@ def drill(folder: Path, *words: str, code: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+OPAQUE = """
+import json, os, sys, time
+state = {{"total": 1.0, "done": 0}}
+if "--resume" in sys.argv:
+    state = json.load(open(sys.argv[sys.argv.index("--resume") + 1]))
+    if not {restores}:
+        state["total"] = 1.0
+os.makedirs("saves", exist_ok=True)
+print("started at", time.time())
+while state["done"] < 150:
+    state["done"] += 1
+    state["total"] = state["total"] * 1.001 + state["done"]
+    print("step", state["done"], "total", state["total"], flush=True)
+    time.sleep(0.1)
+    if state["done"] % 10 == 0:
+        with open("saves/aside", "w") as file:
+            json.dump(state, file)
+        os.rename("saves/aside", "saves/step-%d.pt" % state["done"])
+with open("result.txt", "w") as file:
+    file.write(str(state["total"]))
+"""
+
 OWN_SAVES = ("--checkpoints", "saves/step-*.pt", "--resume-arg", "--resume {latest}")
 
 
@@ -96,6 +118,25 @@ def test_a_job_without_pytorch_is_drilled_by_what_it_tracks(tmp_path: Path) -> N
 
     assert (code, result["verdict"]) == (0, "exact")
     assert [arm["name"] for arm in result["arms"]] == ["between", "save", "twice", "control-object"]
+
+
+def test_a_job_that_no_probe_sees_into_is_compared_by_what_it_prints_and_leaves(tmp_path: Path) -> None:
+    code, result = drill(tmp_path, *OWN_SAVES, code=OPAQUE.format(restores=True))
+
+    assert (code, result["verdict"]) == (0, "exact"), result
+    assert [(arm["name"], arm["answer"]) for arm in result["arms"]] == [
+        ("killed", "exact"),
+        ("control", "different"),
+    ]
+    assert "cannot be named" in result["limits"][0]
+
+
+@pytest.mark.long
+def test_and_is_different_when_it_prints_other_values_after_the_resume(tmp_path: Path) -> None:
+    code, result = drill(tmp_path, *OWN_SAVES, code=OPAQUE.format(restores=False))
+
+    assert (code, result["verdict"]) == (10, "different")
+    assert "was expected, in lines like: step # total #" in result["why"]
 
 
 def test_a_job_in_which_no_update_is_seen_is_not_proven(tmp_path: Path) -> None:

@@ -51,10 +51,12 @@ class Arm:
     """What came of one arm.
 
     `seconds`: from its start to its end. `failure`: why its last life ended, in words, unless that was at the
-    last update.
+    last update. `run`: its folder. `workdir`: of its first machine.
     """
 
     name: str
+    run: RunFolder
+    workdir: Path
     lives: tuple[Life, ...]
     seconds: float
     failure: str | None
@@ -71,7 +73,7 @@ def live_through(
     root: Path,
     *,
     seconds: float,
-    moves: Callable[[int], None] = lambda _step: None,
+    look: Callable[[RunFolder], None] = lambda _run: None,
     leave_out: tuple[str, ...] = (),
 ) -> Arm:
     """Let the job live as the instructions say, killed and resumed, to its end.
@@ -82,7 +84,7 @@ def live_through(
         told: instructions for the probe.
         root: folder of the drill.
         seconds: after so many everything is ended; what was seen until then counts.
-        moves: called with the last update that was made, whenever there is a new one.
+        look: called some times a second, with the folder of the run.
         leave_out: groups that a job which attaches does not get back, on purpose.
     """
     place, began = root / name, time.monotonic()
@@ -98,29 +100,39 @@ def live_through(
         for number in range(1, _MOST_STARTS + 1):
             notice = place / f"notice-{number}.json"
             _write_orders(subject, run, place, number, replace(told, notice=str(notice)), leave_out)
-            ended = _supervise(run, marker, notice, began + seconds, moves)
+            ended = _supervise(run, marker, notice, began + seconds, look)
             if ended or _is_over(run):
                 break
     finally:
         end_tree(marker)
     lives = read_lives(run.root)
-    return Arm(name=name, lives=lives, seconds=time.monotonic() - began, failure=_failure(run, lives))
+    return Arm(
+        name=name,
+        run=run,
+        workdir=_workdir(place, 1),
+        lives=lives,
+        seconds=time.monotonic() - began,
+        failure=_failure(run, lives),
+    )
+
+
+def _workdir(place: Path, machine: int) -> Path:
+    return place / f"machine-{machine}"
 
 
 def _failure(run: RunFolder, lives: Sequence[Life]) -> str | None:
-    """Return why the last life ended, in words; None when it came to the last update."""
+    """Return why the last life ended, in words; None when it came to the last update, or ended well."""
     if lives and lives[-1].ended == "until":
         return None
+    number = max((int(path.name) for path in run.attempts.glob("[0-9]*")), default=0)
     campaign = CampaignFolder(run.root.parent.parent)
-    numbers = sorted(int(path.name) for path in run.attempts.glob("[0-9]*"))
-    for number in reversed(numbers):
-        events = read_stream(campaign.stream(stream_of_attempt(run.root.name, number))).events
-        ended = [event for event in events if event.type is EventType.ATTEMPT_ENDED]
-        if ended and ended[-1].facts["cause"]["end"] != End.DONE.value:
-            why = str(ended[-1].facts["cause"]["why"])
-            said = _last_line(run.attempt(number).log)
-            return f"{why}: {said}" if said and said not in why else why
-    return None
+    events = read_stream(campaign.stream(stream_of_attempt(run.root.name, number))).events
+    ended = [event for event in events if event.type is EventType.ATTEMPT_ENDED]
+    if not ended or ended[-1].facts["cause"]["end"] == End.DONE.value:
+        return None
+    why = str(ended[-1].facts["cause"]["why"])
+    said = _last_line(run.attempt(number).log)
+    return f"{why}: {said}" if said and said not in why else why
 
 
 def _last_line(log: Path) -> str | None:
@@ -157,7 +169,7 @@ def _write_orders(
     order = replace(
         subject.order,
         campaign=_CAMPAIGN,
-        workdir=str(place / f"machine-{number}"),
+        workdir=str(_workdir(place, number)),
         campaign_folder=str(run.root.parent.parent),
         machine=f"drill-{number}",
         environment=environment,
@@ -169,7 +181,7 @@ def _write_orders(
 
 
 def _supervise(
-    run: RunFolder, marker: tuple[str, str], notice: Path, deadline: float, moves: Callable[[int], None]
+    run: RunFolder, marker: tuple[str, str], notice: Path, deadline: float, look: Callable[[RunFolder], None]
 ) -> bool:
     """Carry out the order on one machine. Says whether the time was over."""
     environment = {**with_interpreter(os.environ), marker[0]: marker[1], NOTICE: str(notice)}
@@ -179,11 +191,8 @@ def _supervise(
             command, cwd=run.root, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             start_new_session=True,
         )  # fmt: skip
-        seen = 0
         while process.poll() is None:
-            if (step := _last_step(run)) > seen:
-                seen = step
-                moves(step)
+            look(run)
             if time.monotonic() > deadline:
                 end_tree(marker)
                 process.wait()
@@ -197,7 +206,7 @@ def _supervise(
     return False
 
 
-def _last_step(run: RunFolder) -> int:
+def last_step(run: RunFolder) -> int:
     """Return the last update that the traces tell of; 0 before the first. Reads the end of one file."""
     traces = sorted(run.attempts.glob(f"*/{trace_name(0)}"), key=lambda path: int(path.parent.name))
     if not traces:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
-from lastro.drill.arm import Arm, Subject, live_through
+from lastro.drill.arm import Arm, Subject, last_step, live_through
 from lastro.drill.compare import Reference, make_reference
 from lastro.drill.kills import Arrangement, Choice, choose_kills
+from lastro.drill.outside import OutsideDrill
+from lastro.drill.progress import UNDISTURBED, Progress
 from lastro.drill.trace import Life
 from lastro.drill.verdict import Answer, ArmResult, DrillResult, conclude, judge_arm, limits_of
 from lastro.locale import _
+from lastro.paths import RunFolder
 from lastro.probe.instructions import Instructions
 from lastro.probe.objects import MODEL, OBJECT, OPTIMIZER
 
-#: Undisturbed lives: fewer leave the noise unknown.
-UNDISTURBED = 3
 #: Where a job that attaches saves, and where it ends, when nothing else was asked for.
 EVERY_STEPS, STEPS = 5, 40
 _SAVES_WANTED, _MARGIN = 2, 5
@@ -45,18 +45,6 @@ class Effort:
     seconds: float = 3600.0
 
 
-class Progress(Protocol):
-    """Told of what a drill does."""
-
-    def begins(self, what: str, part: int, parts: int) -> None:
-        """A life begins, or several in a row: in words, its number, and of how many."""
-        ...
-
-    def moves(self, step: int, until: int | None) -> None:
-        """An update was made; `until`: the last one, None while that is unknown."""
-        ...
-
-
 class Drill:
     """One drill of one job, in a folder of its own."""
 
@@ -69,7 +57,7 @@ class Drill:
         """Carry it out."""
         first = self._first()
         if not first.lives or not first.lives[0].updates:
-            return self._nothing_seen(first)
+            return self._nothing_seen(first) if first.failure else self._from_outside(first)
         until = first.last
         pattern = self._subject.order.checkpoints
         told = Instructions(until=until, pattern=pattern)
@@ -119,11 +107,23 @@ class Drill:
             told,
             self._root,
             seconds=self._effort.seconds,
-            moves=lambda step: self._tell.moves(step, None if told.saves_wanted else told.until),
+            look=self._looker(None if told.saves_wanted else told.until),
             leave_out=leave_out,
         )
         self._done += 1
         return arm
+
+    def _looker(self, until: int | None) -> Callable[[RunFolder], None]:
+        """Return what tells of each new update while a life goes on."""
+        seen = 0
+
+        def look(run: RunFolder) -> None:
+            nonlocal seen
+            if (step := last_step(run)) > seen:
+                seen = step
+                self._tell.moves(step, until)
+
+        return look
 
     def _arm(self, one: Arrangement, told: Instructions, reference: Reference) -> ArmResult:
         arm = self._live(one.what, one.name, replace(told, kills=one.kills))
@@ -151,10 +151,13 @@ class Drill:
                 break
         return result
 
+    def _from_outside(self, first: Arm) -> DrillResult:
+        """Drill a job in which no update is seen by what it prints and leaves."""
+        drill = OutsideDrill(self._subject, self._root, self._effort.seconds, self._tell)
+        return replace(drill.run(first), seconds=round(time.monotonic() - self._began, 1))
+
     def _nothing_seen(self, arm: Arm) -> DrillResult:
-        why = arm.failure or _(
-            "no update was seen: the job makes none with PyTorch, and does not attach to lastro"
-        )
+        why = arm.failure or ""
         nothing = Reference(lives=(), exact=False, fields=frozenset(), noisy=frozenset())
         result = ArmResult(name="plain-1", what=_("undisturbed life 1"), answer=Answer.NOT_PROVEN, why=why)
         return replace(

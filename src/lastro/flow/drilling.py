@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from lastro import atomic
 from lastro.clock import Clock
 from lastro.drill.arm import Subject
-from lastro.drill.drill import EVERY_STEPS, Drill, Effort, Progress
+from lastro.drill.drill import EVERY_STEPS, Drill, Effort
+from lastro.drill.progress import Progress
 from lastro.drill.verdict import DrillResult
 from lastro.errors import UsageError
 from lastro.flow.freeze import Draft, draw_up
