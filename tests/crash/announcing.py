@@ -36,6 +36,10 @@ def main(root: Path) -> None:
             memory = arena.reserve(9_000)  # two whole blocks and a rest
             memory[:] = os.urandom(len(memory))
             draft.write_memory("tensors.safetensors", memory)
+            fixed = arena.reserve(5_000)
+            fixed[:] = bytes([number // 2]) * len(fixed)  # changes with the second and the fourth
+            name, entry = draft.write_base(fixed)
+            draft.base[name] = entry
             draft.write("state.json", [b'{"step": ', b"%d}" % step])
         announce("checkpoint", step)
         event = stream.append(EventType.CHECKPOINT_COMMITTED, step=step)

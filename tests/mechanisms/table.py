@@ -380,6 +380,20 @@ MECHANISMS = (
         "tests/job/test_beside.py::test_asked_to_leave_it_waits_for_the_save_in_flight_and_saves_once_more",
     ),
     Mechanism(
+        "a change that the library does not count is seen in a sample",
+        "checkpoint/adapters/torch.py",
+        "return _same_memory(value), changes, _sample(value)",
+        "return _same_memory(value), changes",
+        "tests/checkpoint/test_base.py::test_what_was_declared_frozen_and_changes_is_saved_as_it_is",
+    ),
+    Mechanism(
+        "a base that a checkpoint refers to stays",
+        "checkpoint/retention.py",
+        "            if path.name not in used:",
+        "            if True:",
+        "tests/checkpoint/test_base.py::test_the_base_stays_as_long_as_a_checkpoint_refers_to_it",
+    ),
+    Mechanism(
         "what reads back differently is not announced",
         "job/writer.py",
         "        if problems:",

@@ -97,6 +97,22 @@ def apply_retention(
     return plan
 
 
+def remove_unused_base(checkpoints: Path) -> None:
+    """Remove the files beside the checkpoints that none of them refers to; none while one cannot be asked.
+
+    Only right after a save, by who has made it: the save that comes may need what none refers to yet.
+    """
+    manifests = [store.committed(folder) for folder in store.names(checkpoints)]
+    if any(isinstance(manifest, str) for manifest in manifests):
+        return
+    used = {name for manifest in manifests if isinstance(manifest, store.Manifest) for name in manifest.base}
+    folder = checkpoints / store.BASE
+    if folder.is_dir():
+        for path in folder.iterdir():
+            if path.name not in used:
+                path.unlink(missing_ok=True)
+
+
 def _healthy(folder: Path) -> bool | None:
     manifest = store.committed(folder)
     return None if isinstance(manifest, str) or manifest.health is None else manifest.health.healthy
@@ -117,7 +133,8 @@ def make_room(checkpoints: Path, keep: int, verified: Collection[str]) -> bool:
 
 def remove_leftovers(checkpoints: Path) -> None:
     """Remove what attempts that died in the middle of a save left behind."""
-    if checkpoints.is_dir():
-        for path in checkpoints.iterdir():
-            if path.name.startswith(atomic.TEMPORARY):
-                atomic.remove_tree(path)
+    for folder in (checkpoints, checkpoints / store.BASE):
+        if folder.is_dir():
+            for path in folder.iterdir():
+                if path.name.startswith(atomic.TEMPORARY):
+                    atomic.remove_tree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from lastro import strictjson
 from lastro.checkpoint import health, state, store
 from lastro.checkpoint.adapters.base import TENSORS, Bridge, Staged, Stateful
 from lastro.checkpoint.arena import Arena
+from lastro.checkpoint.base import Base, Part
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
@@ -29,19 +30,26 @@ RESERVED = (RANDOM, POSITION)
 class Snapshot:
     """The state of a run at one moment, copied: what happens to the objects afterwards changes nothing of it.
 
-    `state`: the bytes of `STATE`. `tensors`: in the arena that it was taken with; None without any.
+    `state`: the bytes of `STATE`. `tensors`: in the arena that it was taken with; None without any. `base`:
+    what is fixed, and written once.
     """
 
     state: bytes
     tensors: Staged | None
+    base: Part | None = None
 
     @property
     def size(self) -> int:
-        """Bytes of all files that `write` makes."""
+        """Bytes of the checkpoint's own files."""
         return len(self.state) + (len(self.tensors.memory) if self.tensors else 0)
 
+    @property
+    def to_write(self) -> int:
+        """Bytes that `write` writes: those of the fixed part as well, where they are not on the disk yet."""
+        return self.size + (self.base.size if self.base else 0)
+
     def not_finite(self) -> tuple[str, ...] | None:
-        """Return the names of tensors that hold NaN or an infinity; None where there are no tensors."""
+        """Return which tensors, the fixed ones left out, hold NaN or an infinity; None without any."""
         return self.tensors.not_finite() if self.tensors else None
 
     def write(self, draft: store.Draft, from_start: Collection[str] = ()) -> None:
@@ -51,13 +59,23 @@ class Snapshot:
             draft: takes them.
             from_start: names of tensors that were not finite before the first step.
         """
+        fixed = self.base.write(draft) if self.base else ()
         if self.tensors is not None:
             draft.write_memory(TENSORS, self.tensors.memory)
         draft.write(STATE, [self.state])
-        draft.health = health.judge(self.not_finite(), from_start)
+        moving = self.not_finite()
+        draft.health = health.judge(moving if moving is None else (*moving, *fixed), from_start)
 
 
-def take(objects: Mapping[str, Stateful], position: Any, bridge: Bridge, arena: Arena) -> Snapshot:
+def take(
+    objects: Mapping[str, Stateful],
+    position: Any,
+    bridge: Bridge,
+    arena: Arena,
+    base: Base | None = None,
+    *,
+    look_again: bool = False,
+) -> Snapshot:
     """Copy the state of every tracked object, the random states and the position.
 
     Args:
@@ -65,17 +83,22 @@ def take(objects: Mapping[str, Stateful], position: Any, bridge: Bridge, arena: 
         position: a tree of plain values.
         bridge: a fresh one.
         arena: its memory holds the tensors until the next snapshot is taken with it.
+        base: knows what is written once; None: everything is part of this snapshot.
+        look_again: see whether that has really not changed; see `Base.divide`.
 
     Raises:
         CheckpointDamaged: a value cannot be put back exactly; it is named.
     """
+    if base is not None:
+        bridge.hold_back(objects)
     groups: dict[str, Any] = {name: item.state_dict() for name, item in objects.items()}
     groups[RANDOM] = bridge.random_state()
     groups[POSITION] = position
     encoded = {name: state.encode(tree, name, bridge.take) for name, tree in groups.items()}
     whole = {"version": VERSION, "groups": encoded, "devices": bridge.devices()}
+    fixed = base.divide(bridge, look_again=look_again) if base else None
     tensors = bridge.stage(arena)
-    return Snapshot(strictjson.dumps(whole).encode(), tensors)
+    return Snapshot(strictjson.dumps(whole).encode(), tensors, fixed)
 
 
 def not_finite(objects: Mapping[str, Stateful], bridge: Bridge, arena: Arena) -> frozenset[str]:
@@ -114,10 +137,10 @@ def load(folder: Path, manifest: store.Manifest, bridge: Bridge) -> Loaded:
     with store.read_file(folder, manifest, STATE) as file:
         whole = file.bytes(file.size)
     tensors: dict[str, Any] = {}
-    if TENSORS in manifest.files:
+    for name in (*manifest.base, *(name for name in manifest.files if name == TENSORS)):
         try:
-            with store.read_file(folder, manifest, TENSORS) as file:
-                tensors = bridge.read_tensors(file)
+            with store.read_file(folder, manifest, name) as file:
+                tensors.update(bridge.read_tensors(file))
         except CheckpointDamaged as error:  # a flipped bit in its header, or really another kind of file?
             store.require_verified(folder, manifest)
             return Loaded(folder.name, whole, {}, error)

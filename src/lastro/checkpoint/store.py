@@ -1,7 +1,8 @@
 """Checkpoints on the disk: published once, manifest last; the latest is the latest that verifies.
 
 `<checkpoints>/<step>-a<attempt>/` holds the files of one checkpoint and `manifest.json`, which alone makes
-it exist. *Committed* means that the manifest can be read and every size is right; *verified* that every
+it exist. `base/<digest>.safetensors` beside them holds what does not change and is referred to by manifests.
+*Committed* means that the manifest can be read and every size is right; *verified* that every
 byte was read again and has the digest of the manifest.
 """
 
@@ -11,7 +12,7 @@ import contextlib
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,6 +25,10 @@ from lastro.locale import _
 from lastro.paths import RunFolder
 
 VERSION = 1
+#: Of a checkpoint that refers to a file in `BASE`: who does not know that must not read it.
+VERSION_WITH_BASE = 2
+#: The folder, beside the checkpoints, of what is written once.
+BASE = "base"
 MANIFEST = "manifest.json"
 _NAME = re.compile(r"(0|[1-9][0-9]*)-a(0|[1-9][0-9]*)")
 _CHUNK = 1 << 22
@@ -59,12 +64,13 @@ class Facts:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """A checkpoint that was committed."""
+    """A checkpoint that was committed. `files`: in its own folder; `base`: of those in `BASE`, by name."""
 
     facts: Facts
     algorithm: str
     files: Mapping[str, FileEntry]
     health: Health | None = None
+    base: Mapping[str, FileEntry] = field(default_factory=dict)
 
     @property
     def step(self) -> int:
@@ -72,13 +78,23 @@ class Manifest:
 
     @property
     def size(self) -> int:
-        """Bytes of all files, the manifest itself left out."""
+        """Bytes of all files in its folder, the manifest itself left out."""
         return sum(entry.bytes for entry in self.files.values())
+
+    def places(self, folder: Path) -> Iterator[tuple[str, Path, FileEntry]]:
+        """Yield what is shown of each file that it consists of, where that lies, and what is known of it."""
+        for name, entry in self.files.items():
+            yield name, folder / name, entry
+        for name, entry in self.base.items():
+            yield f"{BASE}/{name}", folder.parent / BASE / name, entry
+
+    def _entries(self, entries: Mapping[str, FileEntry]) -> dict[str, dict[str, Any]]:
+        return {name: {"bytes": entry.bytes, self.algorithm: entry.digest} for name, entry in entries.items()}
 
     def as_json(self) -> dict[str, Any]:
         facts = self.facts
         return {
-            "version": VERSION,
+            "version": VERSION_WITH_BASE if self.base else VERSION,
             "run": facts.run,
             "attempt": facts.attempt,
             "step": facts.step,
@@ -86,18 +102,18 @@ class Manifest:
             "created": facts.created,
             "position": dict(facts.position),
             **(self.health.as_json() if self.health else {}),
-            "files": {
-                name: {"bytes": entry.bytes, self.algorithm: entry.digest}
-                for name, entry in self.files.items()
-            },
+            "files": self._entries(self.files),
+            **({"base": self._entries(self.base)} if self.base else {}),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Manifest:
         """Read what `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        if value["version"] != VERSION:
+        if value["version"] not in (VERSION, VERSION_WITH_BASE):
             raise ValueError(_("version {version} is not known here").format(version=value["version"]))
-        algorithms = {name for entry in value["files"].values() for name in entry if name != "bytes"}
+        told_base: Mapping[str, Any] = value["base"] if value["version"] == VERSION_WITH_BASE else {}
+        entries = (*value["files"].values(), *told_base.values())
+        algorithms = {name for entry in entries for name in entry if name != "bytes"}
         if len(algorithms) != 1 or not algorithms <= set(digest.KNOWN):
             raise ValueError(_("its digests are of no kind that is known here"))
         (algorithm,) = algorithms
@@ -109,13 +125,14 @@ class Manifest:
             created=value["created"],
             position=dict(value["position"]),
         )
-        files = {
-            name: FileEntry(int(entry["bytes"]), str(entry[algorithm]))
-            for name, entry in value["files"].items()
-        }
-        if not all(_is_inside(name) for name in files):
+        files, base = (
+            {name: FileEntry(int(entry["bytes"]), str(entry[algorithm])) for name, entry in told.items()}
+            for told in (value["files"], told_base)
+        )
+        if not all(_is_inside(name) for name in (*files, *base)) or any("/" in name for name in base):
             raise ValueError(_("it names a file outside its folder"))
-        return cls(facts=facts, algorithm=algorithm, files=files, health=Health.from_json(value))
+        health = Health.from_json(value)
+        return cls(facts=facts, algorithm=algorithm, files=files, health=health, base=base)
 
 
 def _is_inside(name: str) -> bool:
@@ -146,10 +163,12 @@ class Unverified(Exception):
 class Draft:
     """A checkpoint that is being written; its files are hashed on their way to the disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, last_check: Callable[[], None] | None = None) -> None:
         self.folder = folder
         self.files: dict[str, FileEntry] = {}
+        self.base: dict[str, FileEntry] = {}
         self.health: Health | None = None
+        self._last_check = last_check
 
     def write(self, name: str, chunks: Iterable[bytes | memoryview]) -> None:
         """Write one file of the checkpoint. Its bytes become durable when the checkpoint is published."""
@@ -168,6 +187,23 @@ class Draft:
         assert hasher is not None
         bulk.write(self.folder / name, memory, hasher.update)
         self.files[name] = FileEntry(len(memory), hasher.hexdigest())
+
+    def write_base(self, memory: memoryview) -> tuple[str, FileEntry]:
+        """Make memory a file beside the checkpoints, durable when this returns, unless it is one already.
+
+        Returns its name and what the manifest is to say of it.
+        """
+        hasher = digest.hasher(digest.ALGORITHM)
+        assert hasher is not None
+        for start in range(0, len(memory), bulk.SLICE):
+            hasher.update(memory[start : start + bulk.SLICE])
+        entry = FileEntry(len(memory), hasher.hexdigest())
+        path = self.folder.parent / BASE / f"{entry.digest}.safetensors"
+        if not _is_whole(path, entry):
+            atomic.make_folder(path.parent)
+            with atomic.publish_file(path, self._last_check) as aside:
+                bulk.write(aside, memory, len)
+        return path.name, entry
 
 
 @contextlib.contextmanager
@@ -190,10 +226,26 @@ def publish(checkpoints: Path, facts: Facts, still_mine: Callable[[], bool]) -> 
 
     atomic.make_folder(checkpoints)
     with atomic.publish_folder(checkpoints / facts.name, last_check) as folder:
-        draft = Draft(folder)
+        draft = Draft(folder, last_check)
         yield draft
-        manifest = Manifest(facts=facts, algorithm=digest.ALGORITHM, files=draft.files, health=draft.health)
+        manifest = Manifest(
+            facts=facts,
+            algorithm=digest.ALGORITHM,
+            files=draft.files,
+            health=draft.health,
+            base=draft.base,
+        )
         (folder / MANIFEST).write_text(strictjson.pretty(manifest.as_json()), encoding="utf-8")
+
+
+def _is_whole(path: Path, entry: FileEntry) -> bool:
+    """Tell whether a file is there with every byte."""
+    try:
+        if path.stat().st_size != entry.bytes:
+            return False
+        return file_digest(path, digest.ALGORITHM, from_disk=True) == entry.digest
+    except OSError:
+        return False
 
 
 def fenced(attempt: int) -> Fenced:
@@ -216,9 +268,9 @@ def committed(folder: Path) -> Manifest | str:
         return _("its manifest cannot be read: {error}").format(error=error)
     if manifest.facts.name != folder.name:
         return _("its manifest belongs to {name}").format(name=manifest.facts.name)
-    for name, entry in manifest.files.items():
+    for name, path, entry in manifest.places(folder):
         try:
-            found = (folder / name).stat()
+            found = path.stat()
         except OSError:
             return _("{file} is missing").format(file=name)
         if not stat.S_ISREG(found.st_mode):
@@ -231,21 +283,24 @@ def committed(folder: Path) -> Manifest | str:
     return manifest
 
 
-def verify(folder: Path, *, from_disk: bool = False) -> tuple[str, ...]:
+def verify(folder: Path, *, from_disk: bool = False, base: bool = True) -> tuple[str, ...]:
     """Read every byte of a checkpoint again. Returns its problems; empty means verified.
 
     Args:
         folder: of the checkpoint.
         from_disk: for one that was just written: not from the page cache, which would return what was
             written whatever has reached the disk.
+        base: also what it refers to beside its folder.
     """
     manifest = committed(folder)
     if isinstance(manifest, str):
         return (manifest,)
     problems = []
-    for name, entry in manifest.files.items():
+    for name, path, entry in manifest.places(folder):
+        if path.parent != folder and path.parent.name == BASE and not base:
+            continue
         try:
-            found = file_digest(folder / name, manifest.algorithm, from_disk=from_disk)
+            found = file_digest(path, manifest.algorithm, from_disk=from_disk)
         except OSError as error:
             problems.append(_cannot_read(name, error))
             continue
@@ -283,14 +338,16 @@ def read_file(folder: Path, manifest: Manifest, name: str) -> Iterator[bulk.Read
     hasher = digest.hasher(manifest.algorithm)
     if hasher is None:
         raise Unverified(_cannot_compute(manifest.algorithm))
+    entry = manifest.files.get(name) or manifest.base[name]
+    path = folder / name if name in manifest.files else folder.parent / BASE / name
     try:
-        with bulk.Reader(folder / name, hasher.update) as reader:
+        with bulk.Reader(path, hasher.update) as reader:
             yield reader
     except OSError as error:
         raise Unverified(_cannot_read(name, error)) from error
     except EOFError as error:
         raise Unverified(_changed(name)) from error
-    if hasher.hexdigest() != manifest.files[name].digest:
+    if hasher.hexdigest() != entry.digest:
         raise Unverified(_changed(name))
 
 

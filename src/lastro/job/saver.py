@@ -12,6 +12,7 @@ from lastro.checkpoint import retention, snapshot, store
 from lastro.checkpoint.adapters import bridge
 from lastro.checkpoint.adapters.base import Stateful
 from lastro.checkpoint.arena import Arena
+from lastro.checkpoint.base import Base
 from lastro.checkpoint.due import Schedule, is_due, schedule
 from lastro.checkpoint.interval import SaveCost
 from lastro.clock import SystemClock, iso
@@ -54,6 +55,7 @@ class Saver:
         full.sign_of_life = lambda: self._heart.beat(self.step)
         self._writer = CheckpointWriter(place, full)
         self._arena = Arena()
+        self._base = Base()
         self._tracked: dict[str, Stateful] = {}
         self._restored = False
         self.step = 0
@@ -268,7 +270,9 @@ class Saver:
             created=iso(SystemClock().now()),
             position=self._position,
         )
-        taken = snapshot.take(self._tracked, self._position, bridge(), self._arena)
+        taken = snapshot.take(
+            self._tracked, self._position, bridge(), self._arena, self._base, look_again=why == "end"
+        )
         self._saved_step, self._saved_time = self.step, began
         self._writer.begin(facts, taken, self._not_finite_from_start, began)
         self._settle()

@@ -135,7 +135,7 @@ class CheckpointWriter:
         return None
 
     def _go_on(self, save: _Save) -> None:
-        if save.snapshot.size < BESIDE_FROM:
+        if save.snapshot.to_write < BESIDE_FROM:
             _carry_out(save)
             save.blocked = time.monotonic() - save.began
             return
@@ -162,7 +162,7 @@ class CheckpointWriter:
     def _make_room(self, save: _Save) -> None:
         """Let go what this save makes superfluous anyway; wait for room when that is nothing."""
         if not retention.make_room(self._checkpoints, self._keep, self._verified):
-            self._full.wait(_("step {step}").format(step=save.facts.step), save.snapshot.size)
+            self._full.wait(_("step {step}").format(step=save.facts.step), save.snapshot.to_write)
 
     def _tell_at_exit(self) -> None:
         """Say what nobody was left to hear: the script has passed no safe point since."""
@@ -181,7 +181,8 @@ class CheckpointWriter:
             tell(_("checkpoint {name}: {why}").format(name=save.facts.name, why=draft.health.why_not))
 
     def _read_again(self, save: _Save) -> None:
-        problems = store.verify(self._checkpoints / save.facts.name, from_disk=True)
+        written = save.snapshot.base is not None and save.snapshot.base.staged is not None
+        problems = store.verify(self._checkpoints / save.facts.name, from_disk=True, base=written)
         if problems:
             raise StorageError(
                 _("checkpoint {name} was written, but reads back differently: {problems}").format(
@@ -206,6 +207,7 @@ class CheckpointWriter:
 
     def _let_go(self, save: _Save) -> None:
         retention.apply_retention(self._checkpoints, self._keep, self._verified)
+        retention.remove_unused_base(self._checkpoints)
 
 
 def _carry_out(save: _Save) -> None:

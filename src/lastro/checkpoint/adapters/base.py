@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from lastro.checkpoint.arena import Arena
@@ -46,6 +46,26 @@ class Bridge(Protocol):
         Raises:
             CheckpointDamaged: a tensor of a kind that cannot be put back exactly, by name.
         """
+        ...
+
+    def hold_back(self, objects: Mapping[str, Stateful]) -> None:
+        """Keep apart, of what is taken from now on, the tensors that these objects declare not to train."""
+        ...
+
+    def marks(self) -> Mapping[str, object]:
+        """Return, for each tensor that is held back, what changes when its values do. Compared with `==`."""
+        ...
+
+    def held_bytes(self) -> int:
+        """Return how many bytes are held back."""
+        ...
+
+    def let_move(self, names: Collection[str]) -> None:
+        """Hold these back no more: they are copied by `stage` like any others."""
+        ...
+
+    def stage_held(self, arena: Arena) -> Staged | None:
+        """Copy the tensors that are held back; None without any."""
         ...
 
     def stage(self, arena: Arena) -> Staged | None:

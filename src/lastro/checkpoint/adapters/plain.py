@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from lastro.checkpoint.adapters.base import Stateful
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.bulk import Reader
 from lastro.errors import CheckpointDamaged
@@ -25,6 +26,21 @@ class Plain:
 
     def take(self, path: str, value: Any) -> str | None:
         return None
+
+    def hold_back(self, objects: Mapping[str, Stateful]) -> None:
+        """Plain values are small: all of them are written each time."""
+
+    def marks(self) -> Mapping[str, object]:
+        return {}
+
+    def held_bytes(self) -> int:
+        return 0
+
+    def let_move(self, names: Collection[str]) -> None:
+        """Nothing is held back."""
+
+    def stage_held(self, arena: Arena) -> None:
+        """Nothing is held back."""
 
     def stage(self, arena: Arena) -> None:
         """Nothing was taken."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
-from lastro.checkpoint.adapters.base import Staged
+from lastro.checkpoint.adapters.base import Staged, Stateful
 from lastro.checkpoint.adapters.plain import no_generator
 from lastro.checkpoint.adapters.torch_file import DTYPES, read_tensors, stage
 from lastro.checkpoint.arena import Arena
@@ -17,6 +17,8 @@ from lastro.checkpoint.bulk import Reader
 from lastro.checkpoint.state import refused
 from lastro.locale import _
 
+#: How many elements of a tensor tell that it has not been changed behind its count of changes.
+_SAMPLE = 64
 _PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 
 
@@ -27,6 +29,8 @@ class Torch:
         self._taken: dict[str, torch.Tensor] = {}
         self._names: dict[tuple[Any, ...], str] = {}
         self._devices: dict[str, set[str]] = {}
+        self._frozen: frozenset[tuple[Any, ...]] = frozenset()
+        self._held: dict[str, torch.Tensor] = {}
 
     def take(self, path: str, value: Any) -> str | None:
         if not isinstance(value, torch.Tensor):
@@ -37,12 +41,39 @@ class Torch:
         if seen in self._names:
             return self._names[seen]
         name = path
-        while name in self._taken:  # the keys 0 and "0" are spelt alike
+        while name in self._taken or name in self._held:  # the keys 0 and "0" are spelt alike
             name += "'"
-        self._taken[name] = value
+        (self._held if seen in self._frozen else self._taken)[name] = value
         if seen is not None:
             self._names[seen] = name
         return name
+
+    def hold_back(self, objects: Mapping[str, Stateful]) -> None:
+        keys = {
+            _same_memory(parameter)
+            for item in objects.values()
+            if isinstance(item, torch.nn.Module)
+            for parameter in item.parameters()
+            if not parameter.requires_grad and type(parameter) in _PLAIN_TYPES
+        }
+        self._frozen = frozenset(key for key in keys if key is not None)
+
+    def marks(self) -> Mapping[str, object]:
+        return {
+            name: (_same_memory(value), value._version, _sample(value)) for name, value in self._held.items()
+        }
+
+    def held_bytes(self) -> int:
+        return sum(value.numel() * value.element_size() for value in self._held.values())
+
+    def let_move(self, names: Collection[str]) -> None:
+        for name in names:
+            if name in self._held:
+                self._taken[name] = self._held.pop(name)
+
+    def stage_held(self, arena: Arena) -> Staged | None:
+        held, self._held = self._held, {}
+        return stage(held, arena) if held else None
 
     def stage(self, arena: Arena) -> Staged | None:
         taken, self._taken, self._names = self._taken, {}, {}
@@ -125,6 +156,18 @@ def _same_memory(value: torch.Tensor) -> tuple[Any, ...] | None:
         value.device, value.data_ptr(), value.dtype, tuple(value.shape), value.stride(),
         value.is_conj(), value.is_neg(),
     )  # fmt: skip
+
+
+def _mark(value: torch.Tensor) -> object:
+    """Return what changes with a tensor's values: always, when they are changed by the library's own ways."""
+    changes = None if value.is_inference() else value._version  # such tensors are not counted
+    return _same_memory(value), changes, _sample(value)
+
+
+def _sample(value: torch.Tensor) -> bytes:
+    """Return the bytes of some elements, spread over the tensor."""
+    row = value.detach().reshape(-1) if value.is_contiguous() else value.detach().flatten()
+    return bytes(_bits(row[:: max(1, len(row) // _SAMPLE)]).numpy())
 
 
 def _bits(value: torch.Tensor) -> torch.Tensor:
