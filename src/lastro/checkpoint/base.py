@@ -1,8 +1,9 @@
 """What a run declares not to train is written once, and referred to by each checkpoint.
 
 A tensor belongs to it when it is a parameter that asks for no gradient. It is known to be unchanged by a
-mark: its place in memory, the library's own count of changes made to it, and a sample of its values, for changes
-that go past that count. What has a new mark is not fixed after all, and is part of every checkpoint from then on.
+mark: its place in memory, the library's own count of changes made to it, and a sample of its values, for
+changes that go past that count. What has a new mark is not fixed after all, and is part of every checkpoint
+from then on.
 """
 
 from __future__ import annotations
