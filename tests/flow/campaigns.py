@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -88,11 +88,13 @@ class SmallCampaign:
     def disk(self) -> Path:
         return self.folder / "disk"
 
-    def lastro(self, *arguments: str, timeout: float = DEADLINE_SECONDS) -> subprocess.CompletedProcess[str]:
+    def lastro(
+        self, *arguments: str, timeout: float = DEADLINE_SECONDS, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "lastro.cli", *arguments],
             cwd=self.folder,
-            env=self.environment,
+            env=self.environment if env is None else env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -120,6 +120,8 @@ def test_stopped_it_pauses_with_11_and_the_line_again_goes_on_once(folder: Small
     (folder.folder / "go on").touch()
     third = folder.lastro(*LINE, *COMMAND)
     assert third.returncode == 0
+    assert "\njob | begins at 10\n" in third.stdout, "what it prints is shown while it runs"
+    assert "begins at 0" not in third.stdout, "and not again what was shown before"
     assert total(folder)["total"] == 465
 
 

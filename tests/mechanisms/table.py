@@ -549,6 +549,21 @@ MECHANISMS = (
         "tests/flow/test_disk_faults.py::test_without_its_disk_a_rented_machine_is_named_and_can_be_let_go",
     ),
     Mechanism(
+        "what a command prints is shown while it runs",
+        "flow/drive.py",
+        "            self._echo.look(view)",
+        "            pass",
+        "tests/flow/test_quick.py::test_stopped_it_pauses_with_11_and_the_line_again_goes_on_once",
+    ),
+    Mechanism(
+        "there are never more machines at once than the file says",
+        "flow/policy.py",
+        "len(usable) >= now.max_machines",
+        "False",
+        "tests/flow/test_several_machines.py::"
+        "test_of_three_runs_on_two_machines_one_dies_one_is_slow_and_the_others_go_on",
+    ),
+    Mechanism(
         "whatever drives a campaign heeds a stop, also between two runs",
         "flow/policy.py",
         "    if now.halt is not None:\n        return Halt(",

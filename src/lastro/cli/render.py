@@ -63,6 +63,12 @@ def narrator(*, stderr: bool) -> Callable[[str], None]:
     return tell
 
 
+def echo(line: str) -> None:
+    """Show a line that a job has printed."""
+    with unread():
+        click.echo(line)
+
+
 @contextlib.contextmanager
 def unread() -> Iterator[None]:
     """Let output that nobody reads any more go nowhere, so that what follows goes on and keeps its code."""

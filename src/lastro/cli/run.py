@@ -17,7 +17,7 @@ from lastro.cli.options import (
     disk_option,
     option,
 )
-from lastro.cli.render import narrator, print_json, show, unread
+from lastro.cli.render import echo, narrator, print_json, show, unread
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
 from lastro.flow.campaign import Outcome, Wish, run_campaign
@@ -77,7 +77,8 @@ def run(ctx: click.Context, /, as_json: bool, smoke: bool, **wish: Any) -> None:
     goes on where it stopped. Ctrl-C leaves the runs running.
 
     After `--` stands a command of this folder instead: nothing else is needed, nothing is closed. It is
-    restarted as long as it makes progress, which it does by lastro's API or by its own saves.
+    restarted as long as it makes progress, which it does by lastro's API or by its own saves. What it prints
+    is shown, behind its name.
 
     \b
     Example:
@@ -91,8 +92,9 @@ def run(ctx: click.Context, /, as_json: bool, smoke: bool, **wish: Any) -> None:
     if smoke:
         _smoke(ctx, as_json, wish)
     wish = _understood(ctx, wish, tell)
+    shown = None if as_json or "quick" not in wish else echo
     try:
-        outcome = run_campaign(Wish(**wish), Home(home_root()), SystemClock(), tell)
+        outcome = run_campaign(Wish(**wish, echo=shown), Home(home_root()), SystemClock(), tell)
     except KeyboardInterrupt:
         tell(_("left; what runs goes on. `lastro status` shows it, `lastro stop` saves and ends it"))
         raise
@@ -158,7 +160,9 @@ def _understood(ctx: click.Context, wish: dict[str, Any], tell: Callable[[str], 
     option = f" --campaign {name}" if DEFAULT_FILE.exists() else ""
     tell(_("campaign {name}").format(name=name))
     tell(
-        _("what it prints: `lastro logs -f{option}`; to end it: `lastro stop{option}`").format(option=option)
+        _("all that it prints: `lastro logs -f{option}`; to end it: `lastro stop{option}`").format(
+            option=option
+        )
     )
     for note in made.notes:
         tell(note)

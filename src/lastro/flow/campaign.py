@@ -11,6 +11,7 @@ from lastro.clock import Clock
 from lastro.errors import NotProven, UsageError
 from lastro.flow import policy
 from lastro.flow.closing import close, closed_before
+from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
 from lastro.flow.freeze import Draft, draw_up, freeze, open_session
 from lastro.flow.halting import HaltRequest, lift, standing_halt
@@ -37,7 +38,10 @@ FOLLOW_SECONDS = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What a person asked for. None: as the campaign file says. `adapt` makes another campaign of it."""
+    """What a person asked for. None: as the campaign file says. `adapt` makes another campaign of it.
+
+    `echo` shows a line that a job has printed, while it runs; None: nothing is shown of it.
+    """
 
     campaign_file: Path
     on: str | None = None
@@ -49,6 +53,7 @@ class Wish:
     take_over: bool = False
     quick: LoadedCampaign | None = None
     adapt: Callable[[Campaign], Campaign] | None = None
+    echo: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +181,7 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
         _all_fired(journey, plan)
         return Outcome(page=closing.page, exit_code=closing.exit_code)
     lift(session, writer, journey.halt)
+    record_drills(session, writer, plan)
     tell(_("plan {digest}, frozen {at}").format(digest=str(view.plan_digest)[:12], at=view.frozen_at))
     if wish.quick is not None and all(run.status == "completed" for run in _runs(view, plan)):
         tell(_("this command has completed before: here is its result; changed code would be a new run"))
@@ -231,6 +237,7 @@ def _drive(journey: _Journey, writer: StreamWriter, plan: Plan) -> Drive:
         faults=journey.faults,
         only=journey.only,
         resumable=journey.resumable,
+        echo=journey.wish.echo,
     )
 
 

@@ -22,6 +22,7 @@ from lastro.disk.facts import read_disk, seen_by
 from lastro.disk.reserve import keep_reserve
 from lastro.errors import CapacityRefused, PreflightFailed, ProviderError
 from lastro.flow import policy
+from lastro.flow.echo import Echo
 from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.leases import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
@@ -74,6 +75,7 @@ class Drive:
     """What is to be driven. `only`: ids of runs to carry out; None: required and useful ones.
 
     `resumable`: paused or failed runs that are to go on, with the attempts that they had when this was asked.
+    `echo`: shows a line that a job has printed; None where nobody wants to see it.
     """
 
     session: Session
@@ -86,6 +88,7 @@ class Drive:
     faults: Sequence[Fault] = ()
     only: frozenset[str] | None = None
     resumable: Mapping[str, int] = field(default_factory=dict)
+    echo: Callable[[str], None] | None = None
 
 
 class Driver:
@@ -105,6 +108,9 @@ class Driver:
         self._gone: frozenset[str | None] = frozenset()
         self._pulse = Pulse(drive.session.on_disk)
         self._refusals, self._ask_again_at = 0, 0.0
+        self._echo = Echo(drive.session.on_disk, drive.echo) if drive.echo is not None else None
+        if self._echo is not None:
+            self._echo.pass_over(drive.session.view())
         self._acts: Mapping[type[policy.Action], Callable[[CampaignView, policy.Action], None]] = {
             policy.Recover: self._recover,
             policy.NoteReady: self._note_ready,
@@ -151,6 +157,8 @@ class Driver:
         self._note_faults()
         halt = self._heed()
         view = self._d.session.view()
+        if self._echo is not None:
+            self._echo.look(view)
         self._tell_news(view)
         machines = self._ask_provider(view)
         self._gone = frozenset(one.id for one in view.machines if one.state == "gone") | frozenset(
