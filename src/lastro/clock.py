@@ -2,9 +2,60 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from typing import Protocol
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A moment from which time can be measured although clocks are set.
+
+    `at`: wall time. `boot`: the id of the kernel's boot, empty where there is none. `seconds`: since then,
+    with those in which the machine slept.
+    """
+
+    at: datetime
+    boot: str = ""
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {"at": iso(self.at), "boot": self.boot, "seconds": self.seconds}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Stamp:
+        """Read what `as_json` wrote; what knows nothing of boots has a wall time only."""
+        return cls(from_iso(value["at"]), str(value.get("boot", "")), float(value.get("seconds", 0.0)))
+
+
+def elapsed(since: Stamp, until: Stamp) -> float | None:
+    """Return the seconds between two moments; by wall time only across boots or machines.
+
+    None: unknown, because the wall clock was set back meanwhile.
+    """
+    if since.boot and since.boot == until.boot:
+        return max(0.0, until.seconds - since.seconds)
+    seconds = (until.at - since.at).total_seconds()
+    return seconds if seconds >= 0 else None
+
+
+def steady() -> float:
+    """Return seconds that go on while the machine sleeps, and do not jump when its clock is set."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+@cache
+def boot_id() -> str:
+    """Return the id of this boot of the kernel; empty where there is none to ask."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return ""
 
 
 class Clock(Protocol):
@@ -16,6 +67,10 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Return seconds from an arbitrary start that never go back on this machine."""
+        ...
+
+    def stamp(self) -> Stamp:
+        """Return this moment, to measure from or to."""
         ...
 
     def sleep(self, seconds: float) -> None:
@@ -31,6 +86,9 @@ class SystemClock:
 
     def monotonic(self) -> float:
         return time.monotonic()
+
+    def stamp(self) -> Stamp:
+        return Stamp(self.now(), boot_id(), steady())
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
@@ -48,6 +106,13 @@ class ManualClock:
 
     def monotonic(self) -> float:
         return self._monotonic
+
+    def stamp(self) -> Stamp:
+        return Stamp(self.now(), "manual", self._monotonic)
+
+    def set(self, now: datetime) -> None:
+        """Set the wall clock, as a person or a time service does: nothing else moves."""
+        self._now = now
 
     def sleep(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)

@@ -22,6 +22,28 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a supervisor reads the wall clock once",
+        "run/limits.py",
+        "self._began, self._wall = _beginning()",
+        "self._began, self._wall = steady(), datetime.now(timezone.utc)",
+        "tests/run/test_limits.py::"
+        "test_a_clock_that_steps_between_two_attempts_of_a_supervisor_ends_none_of_them",
+    ),
+    Mechanism(
+        "time within a boot is measured by a clock that is not set",
+        "clock.py",
+        "if since.boot and since.boot == until.boot:",
+        "if False:",
+        "tests/flow/test_clock_steps.py::test_a_step_of_home_s_clock_neither_bills_nor_ends_a_budget",
+    ),
+    Mechanism(
+        "a budget counts from what was used, not from a date",
+        "flow/limits.py",
+        "return view.at - timedelta(seconds=machine.seconds)",
+        "return from_iso(machine.created_at) if machine.created_at else view.at",
+        "tests/flow/test_clock_steps.py::test_a_step_of_home_s_clock_neither_bills_nor_ends_a_budget",
+    ),
+    Mechanism(
         "a run that waits for its code to be put back is not given up",
         "flow/policy.py",
         "return now.code_changed is not None and failed and run.id not in now.supervised",

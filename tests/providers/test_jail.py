@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from lastro.clock import SystemClock
+from lastro.clock import SystemClock, boot_id
 from lastro.paths import Home
-from lastro.procs.identity import boot_id, is_alive, send
+from lastro.procs.identity import is_alive, send
 from lastro.procs.killtree import members
 from lastro.providers import environment, jail
 from lastro.providers.base import Fault, Machine, MachineState

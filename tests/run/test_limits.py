@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,12 +13,15 @@ import pytest
 
 from lastro import strictjson
 from lastro.billing import Lease, LeaseKind
-from lastro.clock import iso
+from lastro.clock import SystemClock, iso
 from lastro.journal.events import EventType
+from lastro.journal.streams import StreamWriter
 from lastro.paths import RunFolder
 from lastro.procs.killtree import end_tree
 from lastro.rules import Cause, End, Limits
-from lastro.run.limits import release_after
+from lastro.run import limits as run_limits
+from lastro.run.limits import LimitWatch, release_after
+from lastro.run.seen import Seen
 from lastro.units import Money
 from tests.run.jobs import events_of, order_for, start_supervisor, write_order
 
@@ -118,3 +122,35 @@ def test_only_a_limit_lets_the_machine_go(tmp_path: Path, monkeypatch: pytest.Mo
     assert not release.exists()
     release_after(Cause(end=End.LIMIT, why="because", limit="lease_end"))
     assert strictjson.read(release) == {"why": "lease end"}
+
+
+class _StepsAYear(datetime):
+    """The wall clock, which is a year later at each look."""
+
+    years = 0
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> _StepsAYear:
+        cls.years += 1
+        moment = datetime.now(tz) + timedelta(days=365 * (cls.years - 1))
+        return cls.fromtimestamp(moment.timestamp(), tz)
+
+
+def test_a_clock_that_steps_between_two_attempts_of_a_supervisor_ends_none_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = Limits(deadline_at=iso(datetime.now(timezone.utc) + timedelta(hours=1)))
+    folder, order = order_for(tmp_path, "true")
+    order = replace(order, limits=limits)
+    stream = StreamWriter(tmp_path / "s-1.jsonl", SystemClock(), {})
+    folder.attempt(1).root.mkdir(parents=True)
+    monkeypatch.setattr("lastro.run.limits.datetime", _StepsAYear)
+    run_limits._beginning.cache_clear()
+
+    told = [
+        LimitWatch(folder.attempt(1), order, stream).look(Seen(now=1.0, started=0.0, step=lambda: 1, job=1))
+        for _attempt in range(2)
+    ]
+    run_limits._beginning.cache_clear()
+
+    assert told == [None, None]

@@ -363,6 +363,7 @@ class Driver:
             requested_at=iso(machine.created_at),
             level=machine.level,
             level_why=machine.level_why,
+            born=machine.born.as_json() if machine.born else None,
         )
         self._d.tell(
             _("machine {id} was taken from '{provider}'").format(
@@ -577,9 +578,7 @@ class Driver:
 def note_gone(writer: StreamWriter, provider: Provider, machine_id: str, why: str, clock: Clock) -> None:
     """Record the end of a machine, with the time that it was used by its provider's clock."""
     machine = provider.describe(machine_id)
-    gone = machine.gone_at or clock.now()
-    seconds = max(0.0, (gone - machine.created_at).total_seconds())
-    writer.append(EventType.MACHINE_GONE, machine=machine.id, cause=why, seconds=seconds)
+    writer.append(EventType.MACHINE_GONE, machine=machine.id, cause=why, seconds=machine.used_seconds)
 
 
 def _wait_for_room(run: RunView, life: AttemptView) -> str:

@@ -23,8 +23,15 @@ _OVER = ("completed", "stopped", "failed", "superseded")
 
 def limits_of(plan: Plan, view: CampaignView, machine: MachineView) -> Limits:
     """Return what a machine may not exceed."""
-    began = from_iso(machine.created_at) if machine.created_at else view.at
+    began = _began(machine, view)
     return _limits(plan, view, machine.lease, began, _cost_so_far(machine))
+
+
+def _began(machine: MachineView, view: CampaignView) -> datetime:
+    """Return since when a machine is paid, in what the wall clock says now: it may have been set since."""
+    if machine.seconds is not None:
+        return view.at - timedelta(seconds=machine.seconds)
+    return min(from_iso(machine.created_at), view.at) if machine.created_at else view.at
 
 
 def limits_of_new(plan: Plan, view: CampaignView, lease: Lease | None) -> Limits:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from lastro.clock import boot_id
 from lastro.journal.signals import read_beat
 from lastro.paths import RunFolder
-from lastro.procs.identity import boot_id, is_alive
+from lastro.procs.identity import is_alive
 from lastro.run.seat import read_seat, read_seat_machine
 
 

@@ -9,6 +9,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from lastro import __version__, atomic, strictjson
 from lastro.clock import Clock
@@ -33,6 +34,9 @@ class Facts:
     key: str
 
 
+_KEYS = tuple(each.name for each in fields(Facts))
+
+
 class Session:
     """A campaign of this home. Reading needs nothing; writing needs `owned`."""
 
@@ -53,7 +57,8 @@ class Session:
             if not _lock(descriptor):
                 yield None
                 return
-            atomic.write_text(self.at_home.facts, strictjson.pretty(vars(self.facts)))
+            used = 1 + max(map(_used, _records(self.home)), default=0)
+            atomic.write_text(self.at_home.facts, strictjson.pretty({**vars(self.facts), "used": used}))
             self._restore()
             opening = {"campaign": self.facts.name, "lastro": __version__, "host": platform.node()}
             writer = StreamWriter(self.at_home.stream(self.stream_name), self._clock, opening)
@@ -163,7 +168,8 @@ class Session:
 
     def view(self) -> CampaignView:
         """Return the campaign as its streams tell it now."""
-        return project(self.events(), self._clock.now())
+        now = self._clock.stamp()
+        return project(self.events(), now.at, now)
 
 
 def _lock(descriptor: int) -> bool:
@@ -191,10 +197,17 @@ def session_key(name: str, disk_uuid: str) -> str:
 
 def known_sessions(home: Home, clock: Clock) -> list[Session]:
     """Return the campaigns of this home, the one used last at the end."""
-    paths = sorted(home.campaigns.glob("*/campaign.json"), key=lambda path: path.stat().st_mtime)
-    keys = [each.name for each in fields(Facts)]
-    records = [read_record(path, *keys) for path in paths]
-    return [Session(home, Facts(**{key: record[key] for key in keys}), clock) for record in records]
+    records = sorted(_records(home), key=_used)
+    return [Session(home, Facts(**{key: record[key] for key in _KEYS}), clock) for record in records]
+
+
+def _records(home: Home) -> list[dict[str, Any]]:
+    return [read_record(path, *_KEYS) for path in sorted(home.campaigns.glob("*/campaign.json"))]
+
+
+def _used(record: Mapping[str, Any]) -> int:
+    """Return the number of a campaign's last use, which is counted: a file's time goes with a clock."""
+    return int(record.get("used", 0))
 
 
 def find_session(home: Home, clock: Clock, campaign_file: Path) -> Session:

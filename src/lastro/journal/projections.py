@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from lastro.billing import Lease, LeaseKind, billed_seconds, cost
-from lastro.clock import from_iso
+from lastro.clock import Stamp, elapsed, from_iso
 from lastro.journal.events import EventType
 from lastro.journal.leases import lease_views, lot_lines
 from lastro.journal.streams import Event
@@ -43,8 +43,13 @@ _STATUS = {
 }
 
 
-def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignView:
-    """Return the campaign that these streams tell. `now` ends what is still running, for cost only."""
+def project(
+    streams: Mapping[str, Sequence[Event]], now: datetime, stamp: Stamp | None = None
+) -> CampaignView:
+    """Return the campaign that these streams tell. `now` ends what is still running, for cost only.
+
+    `stamp`: the same moment, where it can be measured by a clock that is not set.
+    """
     homes = sorted(name for name in streams if name.startswith("home-"))
     homes.sort(key=lambda name: _took_over(streams[name]))
     home = [event for name in homes for event in streams[name]]
@@ -72,7 +77,7 @@ def project(streams: Mapping[str, Sequence[Event]], now: datetime) -> CampaignVi
             # Alive, or between its end and what its supervisor makes of it.
             ended.pop(view.run, None)
     plan, digest, frozen_at, revisions = _plan(home)
-    machines = machine_views(home, now)
+    machines = machine_views(home, stamp or Stamp(now))
     leases = lease_views(home)
     gone = frozenset(machine.id for machine in machines if machine.state == "gone")
     runs = _runs(plan, home, attempts, ended, outputs, gone)
@@ -376,7 +381,7 @@ def _conclusion(home: Sequence[Event]) -> ConclusionView | None:
 # --- machines and money ---------------------------------------------------------------------------------
 
 
-def machine_views(home: Sequence[Event], now: datetime) -> tuple[MachineView, ...]:
+def machine_views(home: Sequence[Event], now: Stamp) -> tuple[MachineView, ...]:
     """Return every machine that was ever asked for, in the order of the intents."""
     by_tag: dict[str, MachineView] = {}
     tag_of: dict[str, str] = {}
@@ -402,6 +407,7 @@ def machine_views(home: Sequence[Event], now: datetime) -> tuple[MachineView, ..
                 created_at=facts["requested_at"],
                 level=facts.get("level"),
                 level_why=facts.get("level_why"),
+                born=Stamp.from_json(facts.get("born") or {"at": facts["requested_at"]}),
             )
         elif event.type is EventType.MACHINE_READY:
             tag = tag_of[facts["machine"]]
@@ -417,10 +423,10 @@ def machine_views(home: Sequence[Event], now: datetime) -> tuple[MachineView, ..
     return tuple(_used_until(machine, now) for machine in by_tag.values())
 
 
-def _used_until(machine: MachineView, now: datetime) -> MachineView:
-    if machine.created_at is None or machine.seconds is not None:
+def _used_until(machine: MachineView, now: Stamp) -> MachineView:
+    if machine.born is None or machine.state == "gone":
         return machine
-    return replace(machine, seconds=max(0.0, (now - from_iso(machine.created_at)).total_seconds()))
+    return replace(machine, seconds=elapsed(machine.born, now))
 
 
 def _is_paid(machine: MachineView) -> bool:
@@ -439,7 +445,16 @@ def _quantity(lease: Lease, seconds: float) -> str:
 def _machine_line(machine: MachineView) -> CostLine:
     what = _("machine {id}").format(id=machine.id or machine.tag)
     running = machine.state != "gone"
-    seconds = machine.seconds or 0.0
+    seconds = machine.seconds
+    if seconds is None:
+        return CostLine(
+            what=what,
+            quantity=_("unknown use"),
+            amount=None,
+            source=machine.provider,
+            reason=_("how long machine {id} was used is unknown: a clock was set back").format(id=machine.id),
+            running=running,
+        )
     if machine.lease is None:
         return CostLine(
             what=what,

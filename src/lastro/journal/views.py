@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from lastro.billing import Lease
+from lastro.clock import Stamp
 from lastro.units import Money
 
 
@@ -95,7 +96,10 @@ class RunView:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineView:
-    """A lease. `seconds` is its use: by the provider's clock once gone, by home's until then."""
+    """A lease. `seconds` is its use: by the provider's clock once gone, by home's until then; None: unknown.
+
+    `born`: its creation, to measure its use from.
+    """
 
     id: str | None
     node: str | None
@@ -111,6 +115,7 @@ class MachineView:
     seconds: float | None = None
     level: str | None = None
     level_why: str | None = None
+    born: Stamp | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

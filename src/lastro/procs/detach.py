@@ -7,9 +7,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lastro.clock import boot_id
 from lastro.errors import ProviderError
 from lastro.locale import _
-from lastro.procs.identity import ProcessId, boot_id
+from lastro.procs.identity import ProcessId
 
 _DETACHER = Path(__file__).with_name("detacher.py")
 

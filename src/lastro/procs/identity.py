@@ -7,9 +7,10 @@ import os
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+from lastro.clock import boot_id
 
 _PROC = Path("/proc")
 #: Process states of proc(5) in which nothing runs any more: zombie and dead.
@@ -47,14 +48,6 @@ class Entry:
     def dead(self) -> bool:
         """A zombie is dead, unless only its first thread has ended and others run on."""
         return self.state in _DEAD and self.threads <= 1
-
-
-@cache
-def boot_id() -> str:
-    """Return the id of this boot of the kernel; empty where there is none to ask."""
-    with contextlib.suppress(OSError):
-        return (_PROC / "sys/kernel/random/boot_id").read_text().strip()
-    return ""
 
 
 def entry_of(pid: int) -> Entry | None:

@@ -15,10 +15,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from lastro.clock import boot_id
 from lastro.errors import ProviderError
 from lastro.locale import _
 from lastro.procs.hunt import hunt, inherits
-from lastro.procs.identity import Entry, ProcessId, boot_id, is_alive, send, table
+from lastro.procs.identity import Entry, ProcessId, is_alive, send, table
 
 #: After so many looks that each found new processes, stopping them first is given up: kill what is there.
 _FREEZING_LOOKS = 20

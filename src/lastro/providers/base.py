@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from lastro import strictjson
 from lastro.billing import Lease
+from lastro.clock import Stamp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,8 +127,9 @@ class MachineRequest:
 class Machine:
     """A machine as its provider tells it. Times are the provider's own clock.
 
-    `node` survives renaming: a bad box is recognised when it comes back. `cause` says why it is gone.
-    `level`: how far it is kept apart from the box that it runs on, where a provider has levels of that;
+    `born`, `used_seconds`: its creation, and its use until its end or now, by a clock that is not set; None
+    is unknown. `node` survives renaming: a bad box is recognised when it comes back. `cause` says why it is
+    gone. `level`: how far it is kept apart from the box that it runs on, where a provider has levels of that;
     `level_why`: why that is less than what was asked for.
     """
 
@@ -137,6 +139,8 @@ class Machine:
     state: MachineState
     workdir: Path
     created_at: datetime
+    born: Stamp | None = None
+    used_seconds: float | None = field(default=None, compare=False)  # it grows from look to look
     ready_at: datetime | None = None
     gone_at: datetime | None = None
     cause: str | None = None

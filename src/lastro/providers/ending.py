@@ -23,7 +23,7 @@ def end_machine(folder: MachineFolder, cause: str, clock: Clock, roots: Sequence
     """
     end_tree(marker(folder.root.name), roots)
     scratch.wipe(folder)
-    write_end(folder, End(at=clock.now(), cause=cause))
+    write_end(folder, End(at=clock.stamp(), cause=cause))
     end = read_end(folder)
     assert end is not None
     return end

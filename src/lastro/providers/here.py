@@ -8,7 +8,7 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from lastro.clock import Clock
+from lastro.clock import Clock, elapsed
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.paths import Home, MachineFolder
@@ -46,8 +46,8 @@ class Here:
         digest = digest_of(self._home, request.tag)
         machine_id = f"here-{node[-6:]}-{digest[:8]}"
         folder = self._home.here_machine(machine_id)
-        now = self._clock.now()
-        make_record(folder, Record(id=machine_id, node=node, created_at=now, request=request))
+        born = self._clock.stamp()
+        make_record(folder, Record(id=machine_id, node=node, born=born, request=request))
         return self.describe(machine_id)
 
     def describe(self, machine_id: str) -> Machine:
@@ -62,9 +62,11 @@ class Here:
             tag=record.request.tag,
             state=MachineState.GONE if end else MachineState.RUNNING,
             workdir=workdir.absolute(),
-            created_at=record.created_at,
-            ready_at=record.created_at,
-            gone_at=end.at if end else None,
+            created_at=record.born.at,
+            born=record.born,
+            used_seconds=elapsed(record.born, end.at if end else self._clock.stamp()),
+            ready_at=record.born.at,
+            gone_at=end.at.at if end else None,
             cause=end.cause if end else None,
         )
 
@@ -87,7 +89,7 @@ class Here:
         read_record(folder)
         if read_end(folder) is None:
             end_tree(environment.marker(machine_id))
-            write_end(folder, End(at=self._clock.now(), cause="released"))
+            write_end(folder, End(at=self._clock.stamp(), cause="released"))
         # Again: what was being started while it ended is not left either.
         end_tree(environment.marker(machine_id))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lastro import atomic, strictjson
-from lastro.clock import Clock, from_iso
+from lastro.clock import Clock, elapsed, from_iso
 from lastro.errors import LastroError, ProviderError
 from lastro.locale import _
 from lastro.paths import Home, MachineFolder
@@ -41,11 +41,11 @@ class Local:
         machine_id = f"local-{digest[:10]}"
         folder = self._home.local_machine(machine_id)
         node = f"node-{digest[10:22]}"
-        now = self._clock.now()
+        born = self._clock.stamp()
         if request.faults and not folder.record.exists():
             faults.refuse(self._home, request, self._made_for(request), self._clock)
         level, why = jail.level_for(os.environ)
-        record = Record(id=machine_id, node=node, created_at=now, request=request, level=level, level_why=why)
+        record = Record(id=machine_id, node=node, born=born, request=request, level=level, level_why=why)
         make_record(folder, record)
         # The record is durable, so a crash from here on is repaired by calling again with the same tag.
         if not folder.host.exists():
@@ -90,9 +90,11 @@ class Local:
             tag=record.request.tag,
             state=MachineState.GONE if end else told,
             workdir=folder.work.absolute(),
-            created_at=record.created_at,
+            created_at=record.born.at,
+            born=record.born,
+            used_seconds=elapsed(record.born, end.at if end else self._clock.stamp()),
             ready_at=from_iso(state["ready_at"]) if state.get("ready_at") else None,
-            gone_at=end.at if end else None,
+            gone_at=end.at.at if end else None,
             cause=end.cause if end else cause,
             level=record.level,
             level_why=record.level_why,
@@ -137,7 +139,7 @@ class Local:
         _forbid_boot(folder)
         host = _host(folder)
         if host is None:
-            write_end(folder, End(at=self._clock.now(), cause="deleted"))
+            write_end(folder, End(at=self._clock.stamp(), cause="deleted"))
             return
         atomic.claim(folder.deletion, strictjson.dumps({"cause": "deleted"}).encode())
         self._until(lambda: read_end(folder) is not None or not _lives(folder) or _is_frozen(host))

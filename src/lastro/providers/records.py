@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from lastro import atomic, strictjson
-from lastro.clock import from_iso, iso
+from lastro.clock import Stamp
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.paths import MachineFolder
@@ -22,7 +21,7 @@ class Record:
 
     id: str
     node: str
-    created_at: datetime
+    born: Stamp
     request: MachineRequest
     level: str | None = None
     level_why: str | None = None
@@ -32,7 +31,7 @@ class Record:
 class End:
     """`end.json`: nothing of the machine lives, its scratch is gone."""
 
-    at: datetime
+    at: Stamp
     cause: str
 
 
@@ -42,7 +41,7 @@ def make_record(folder: MachineFolder, record: Record) -> Record:
     value = {
         "id": record.id,
         "node": record.node,
-        "created_at": iso(record.created_at),
+        "born": record.born.as_json(),
         "request": record.request.as_json(),
         "level": record.level,
         "level_why": record.level_why,
@@ -69,7 +68,7 @@ def read_record(folder: MachineFolder) -> Record:
     return Record(
         id=value["id"],
         node=value["node"],
-        created_at=from_iso(value["created_at"]),
+        born=Stamp.from_json(value.get("born") or {"at": value["created_at"]}),
         request=MachineRequest.from_json(value["request"]),
         level=value.get("level"),
         level_why=value.get("level_why"),
@@ -78,13 +77,13 @@ def read_record(folder: MachineFolder) -> Record:
 
 def write_end(folder: MachineFolder, end: End) -> None:
     """Publish the end of a machine; the first one that is published stays."""
-    atomic.claim(folder.end, strictjson.pretty({"at": iso(end.at), "cause": end.cause}).encode())
+    atomic.claim(folder.end, strictjson.pretty({**end.at.as_json(), "cause": end.cause}).encode())
 
 
 def read_end(folder: MachineFolder) -> End | None:
     """Return the end of a machine; None while it has not ended."""
     value = read_or_none(folder.end)
-    return End(at=from_iso(value["at"]), cause=value["cause"]) if value else None
+    return End(at=Stamp.from_json(value), cause=value["cause"]) if value else None
 
 
 def read_or_none(path: Path) -> Any | None:

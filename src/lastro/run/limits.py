@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from datetime import datetime, timedelta, timezone
+from functools import cache
 from pathlib import Path
 
 from lastro import atomic, strictjson
+from lastro.clock import steady
 from lastro.errors import StorageError
 from lastro.journal.events import EventType
 from lastro.journal.signals import Beat, LineReader, Signal, read_beat
@@ -30,7 +31,7 @@ class LimitWatch:
         self._folder, self._order, self._stream = folder, order, stream
         self._active = not order.limits.none
         self._signals = LineReader(folder.signals)
-        self._began, self._wall = _steady(), datetime.now(timezone.utc)
+        self._began, self._wall = _beginning()
         self._next = 0.0
         self._save_seconds = order.limits.save_seconds
         self._beat: Beat | None = None
@@ -60,7 +61,7 @@ class LimitWatch:
 
     def _now(self) -> datetime:
         """Return wall time as it was at the beginning, moved on by a clock that never jumps."""
-        return self._wall + timedelta(seconds=_steady() - self._began)
+        return self._wall + timedelta(seconds=steady() - self._began)
 
     def _measure(self) -> None:
         """Keep what the last save and the longest step took."""
@@ -76,10 +77,10 @@ class LimitWatch:
         self._beat = beat
 
 
-def _steady() -> float:
-    """Return seconds that go on while the machine sleeps, and do not jump when its clock is set."""
-    clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if clock is None else time.clock_gettime(clock)
+@cache
+def _beginning() -> tuple[float, datetime]:
+    """Return when this supervisor began to measure: one moment for all its attempts, by both clocks."""
+    return steady(), datetime.now(timezone.utc)
 
 
 def release_after(cause: Cause) -> None:
