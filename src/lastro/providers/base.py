@@ -140,7 +140,7 @@ class Machine:
     workdir: Path
     created_at: datetime
     born: Stamp | None = None
-    used_seconds: float | None = field(default=None, compare=False)  # it grows from look to look
+    used_seconds: float | None = field(default=None, compare=False, repr=False)  # it grows
     ready_at: datetime | None = None
     gone_at: datetime | None = None
     cause: str | None = None
