@@ -62,6 +62,13 @@ class Home:
         """Where a job's lives are drilled; `key` names the job."""
         return self.root / "drill" / key
 
+    def drill_record(self, key: str) -> Path:
+        """What the last drill of a job has shown."""
+        return self.root / "drill" / f"{key}.json"
+
+    def drill_records(self) -> list[Path]:
+        return sorted((self.root / "drill").glob("*.json"))
+
     def smoke(self, key: str) -> Path:
         """The home of a campaign's smoke runs, with their disk; `key` names the campaign and its folder."""
         return self.root / "smoke" / key

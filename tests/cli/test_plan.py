@@ -89,7 +89,7 @@ def text_of(renderable: object) -> str:
 def test_a_plan_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
     made = plan(tmp_path, ARTICLE + VARIANTS + "budget: 60 USD\n", LOTS)
 
-    text = text_of(plan_text(made, frozen=False))
+    text = text_of(plan_text(made, [], frozen=False))
 
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
     bars = [line for line in text.splitlines() if "█" in line]
@@ -100,7 +100,7 @@ def test_a_plan_fits_a_terminal_of_80_columns(tmp_path: Path) -> None:
 
 
 def test_an_unknown_duration_is_said_and_never_shown_as_zero(tmp_path: Path) -> None:
-    text = text_of(plan_text(plan(tmp_path, VARIANTS, LOTS), frozen=True))
+    text = text_of(plan_text(plan(tmp_path, VARIANTS, LOTS), [], frozen=True))
 
     assert "the duration is unknown" in text
     assert text.count("unknown") >= 4

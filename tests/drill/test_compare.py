@@ -56,6 +56,12 @@ def test_random_states_and_schedulers_differ_by_their_effects_alone(name: str) -
     assert find_gap([killed(), life(6, 20, 2, changes=changes)], reference()) is None
 
 
+def test_passes_that_are_made_while_a_life_sets_up_are_no_difference() -> None:
+    resumed = life(6, 20, 2, changes={6: {"inputs": ("all points", "batch-6")}})
+
+    assert find_gap([killed(), resumed], reference()) is None
+
+
 def test_a_gap_in_the_second_resume_is_found() -> None:
     lives = [killed(), life(6, 8, 2, ended="kill update"), life(6, 20, 3, changes={7: {"losses": (3.0,)}})]
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from lastro.drill.verdict import Answer, ArmResult, DrillResult
 from lastro.locale import _
 from lastro.units import show_duration
+from lastro.view import words
 
 _TONE = {
     Answer.EXACT: "bold green",
@@ -21,23 +22,13 @@ _TONE = {
 }
 
 
-def answer_text(answer: Answer) -> str:
-    """Return the answer in words."""
-    return {
-        Answer.EXACT: _("exact"),
-        Answer.WITHIN_NOISE: _("within natural noise"),
-        Answer.DIFFERENT: _("different"),
-        Answer.NOT_PROVEN: _("not proven"),
-    }[answer]
-
-
 def drill_text(result: DrillResult) -> RenderableType:
     """Return what `lastro drill` shows."""
     return Group(*_parts(result))
 
 
 def _parts(result: DrillResult) -> Iterator[RenderableType]:
-    head = Text(answer_text(result.verdict), style=_TONE[result.verdict])
+    head = Text(words.drill(result.verdict.value), style=_TONE[result.verdict])
     head.append(f"  {result.why}", style="default")
     yield head
     yield from _cause(result)
@@ -72,7 +63,7 @@ def _cause(result: DrillResult) -> Iterator[RenderableType]:
 
 def _arm(arm: ArmResult) -> Iterator[RenderableType]:
     line = Text("  ")
-    line.append(answer_text(arm.answer), style=_TONE[arm.answer])
+    line.append(words.drill(arm.answer.value), style=_TONE[arm.answer])
     line.append(f"  {arm.what}")
     yield line
     text = _("{seconds:.1f} s from kill to new update, {lost} updates made again")

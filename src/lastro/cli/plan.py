@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,6 +12,7 @@ from lastro.cli.options import as_json_option, campaign_argument, command, disk_
 from lastro.cli.render import console, print_json
 from lastro.clock import SystemClock
 from lastro.errors import PlanError
+from lastro.flow.drills import drills_of
 from lastro.flow.freeze import draw_up, freeze_plan
 from lastro.paths import Home, home_root
 from lastro.plan.build import Plan, is_possible, require_possible
@@ -49,12 +52,12 @@ def plan(
         made, _revisions = freeze_plan(
             campaign_file, Home(home_root()), clock, on=on, disk=disk, revise=revise
         )
-    _show(made, frozen=freeze, as_json=as_json)
+    _show(made, drills_of(Home(home_root()), made), frozen=freeze, as_json=as_json)
     if not is_possible(made):
         ctx.exit(PlanError.exit_code)
 
 
-def _show(made: Plan, *, frozen: bool, as_json: bool) -> None:
+def _show(made: Plan, drills: Sequence[Mapping[str, Any]], *, frozen: bool, as_json: bool) -> None:
     if as_json:
         print_json(
             {
@@ -62,10 +65,11 @@ def _show(made: Plan, *, frozen: bool, as_json: bool) -> None:
                 "digest": made.digest(),
                 "frozen": frozen,
                 "possible": is_possible(made),
+                "drills": [dict(drill) for drill in drills],
                 "exit_code": 0 if is_possible(made) else PlanError.exit_code,
             }
         )
         return
     from lastro.cli.plan_text import plan_text
 
-    console().print(plan_text(made, frozen=frozen))
+    console().print(plan_text(made, drills, frozen=frozen))

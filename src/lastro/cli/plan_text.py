@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -14,15 +15,16 @@ from rich.text import Text
 from lastro.locale import _
 from lastro.plan.model import Option, Plan, Remark, Slot
 from lastro.units import Money, show_duration
+from lastro.view import words
 
 _BAR = 24
 _TONE = {"fail": "bold red", "warn": "yellow", "note": "dim"}
 
 
-def plan_text(plan: Plan, *, frozen: bool) -> RenderableType:
+def plan_text(plan: Plan, drills: Sequence[Mapping[str, Any]], *, frozen: bool) -> RenderableType:
     """Return what `lastro plan` shows."""
     parts: list[RenderableType] = [_head(plan), _runs(plan), *_calendar(plan), *_options(plan)]
-    parts += list(_remarks(plan.remarks))
+    parts += [*_remarks(plan.remarks), _drilled(drills)]
     digest = plan.digest()[:16]
     parts.append(
         Text(
@@ -32,6 +34,22 @@ def plan_text(plan: Plan, *, frozen: bool) -> RenderableType:
         )
     )
     return Group(*parts)
+
+
+def _drilled(drills: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Say what is known of how this code resumes: what cannot be resumed is lost with its machine."""
+    if not drills:
+        return Text(
+            _("No drill of this code is known: `lastro drill` proves that a lost machine costs minutes."),
+            style="dim",
+        )
+    last = drills[-1]
+    return Text(
+        _("Drill of {run}: {answer}, {why}").format(
+            run=last["run"], answer=words.drill(str(last["verdict"])), why=last["why"]
+        ),
+        style="" if last["verdict"] in ("exact", "within_noise") else "yellow",
+    )
 
 
 def _hours(hours: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lastro.drill.trace import Life, State, Update
 from lastro.probe.objects import (
@@ -167,13 +167,20 @@ def _gap_of(life: Life, past: Sequence[Life], reference: Reference) -> Gap | Non
         partner, own = _partner(update.step, past, reference)
         if partner is None:
             continue
+        update = _without_setting_up(update, partner) if update is first else update  # noqa: PLW2901
         # Of a job that attaches, the state of a line is that after its update: noise is in it already.
-        at_restore = own and update is first and life.restored is None
+        at_restore = own and first is not None and update.step == first.step and life.restored is None
         fields = _fields_that_count(update, partner, reference, at_restore)
         if fields:
             return gap(update.step, fields, update, partner)
     outside = None if reference.exact else _outside_noise(life, reference)
     return gap(outside, [LOSS_OUTSIDE], life.at(outside), None) if outside is not None else None
+
+
+def _without_setting_up(update: Update, partner: Update) -> Update:
+    """Leave out of a life's first update the passes that were made before its loop began."""
+    extra = max(0, len(update.inputs) - len(partner.inputs))
+    return replace(update, inputs=update.inputs[extra:]) if extra else update
 
 
 def _kinds(reference: Reference) -> frozenset[str]:

@@ -17,12 +17,13 @@ from lastro.drill.drill import EVERY_STEPS, Drill, Effort
 from lastro.drill.progress import Progress
 from lastro.drill.verdict import DrillResult
 from lastro.errors import UsageError
+from lastro.flow.drills import keep_drill
 from lastro.flow.freeze import Draft, draw_up
 from lastro.flow.orders import Place, make_order
 from lastro.flow.quick import quick_campaign
 from lastro.locale import _
 from lastro.paths import Disk, Home
-from lastro.plan.build import PlannedRun
+from lastro.plan.build import Plan, PlannedRun
 from lastro.providers.base import Machine, MachineState, Traits
 from lastro.storage.snapshot import write_archive
 
@@ -49,7 +50,7 @@ def drill_job(wish: DrillWish, home: Home, clock: Clock, effort: Effort, tell: P
     Raises:
         LastroError: with the exit code of its kind.
     """
-    draft, run = _subject(wish, clock)
+    draft, run, plan = _subject(wish, clock)
     key = hashlib.sha256(f"{draft.folder} {draft.plan.campaign} {run.name}".encode()).hexdigest()[:16]
     with _own_folder(home, key) as root:
         archive = root / "code.tar"
@@ -59,21 +60,29 @@ def drill_job(wish: DrillWish, home: Home, clock: Clock, effort: Effort, tell: P
         links = {order.corpus.path: str(draft.folder / order.corpus.path)} if order.corpus else {}
         order = replace(order, code=replace(order.code, links=links), corpus=None)
         subject = Subject(order=order, archive=archive, every_steps=wish.every_steps)
-        return Drill(subject, root, effort, tell).run()
+        result = Drill(subject, root, effort, tell).run()
+    keep_drill(home, key, plan, run, result, clock)
+    return result
 
 
-def _subject(wish: DrillWish, clock: Clock) -> tuple[Draft, PlannedRun]:
+def _subject(wish: DrillWish, clock: Clock) -> tuple[Draft, PlannedRun, Plan]:
+    """Return the job with all files that a machine needs, and the plan that `lastro run` makes of it."""
     if wish.command is not None:
-        quick = quick_campaign(
-            wish.command,
-            wish.folder,
-            provider="local",
-            checkpoints=wish.checkpoints,
-            resume_arg=wish.resume_arg,
+        there, here = (
+            quick_campaign(
+                wish.command,
+                wish.folder,
+                provider=provider,
+                checkpoints=wish.checkpoints,
+                resume_arg=wish.resume_arg,
+            )
+            for provider in ("local", "here")
         )
-        draft = draw_up(quick.loaded, clock, on="local")
+        draft = draw_up(there.loaded, clock, on="local")
+        plan = draw_up(here.loaded, clock, on="here").plan
     else:
         draft = draw_up(wish.campaign_file, clock, on="local")
+        plan = draft.plan
     runs = {run.name: run for run in draft.plan.runs}
     name = wish.run or next(iter(runs))
     if name not in runs:
@@ -81,7 +90,7 @@ def _subject(wish: DrillWish, clock: Clock) -> tuple[Draft, PlannedRun]:
             _("there is no run {name} in this campaign").format(name=name),
             hint=_("its runs: {names}").format(names=", ".join(runs)),
         )
-    return draft, runs[name]
+    return draft, runs[name], plan
 
 
 def _without_saves(draft: Draft) -> Sequence[str]:

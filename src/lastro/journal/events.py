@@ -30,6 +30,7 @@ class EventType(str, Enum):
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
     MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
+    DRILL_DONE = "drill.done"  # run, code_digest, drilled_at, verdict, why, updates, different_from, cause
     LEASE_ADDED = "lease.added"  # order, host, lease: what was bought by hand
     PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack
     RUN_DISPATCHED = "run.dispatched"  # run, machine, why

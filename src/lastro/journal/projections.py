@@ -97,6 +97,7 @@ def project(
         preflights=tuple(
             {"at": event.at, **event.facts} for event in home if event.type is EventType.PREFLIGHT_DONE
         ),
+        drills=tuple(dict(event.facts) for event in home if event.type is EventType.DRILL_DONE),
         faults=tuple(
             {"at": event.at, **event.facts} for event in home if event.type is EventType.FAULT_FIRED
         ),

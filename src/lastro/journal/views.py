@@ -219,6 +219,7 @@ class CampaignView:
     at: datetime
     leases: tuple[LeaseView, ...] = ()
     halted: str | None = None
+    drills: tuple[Mapping[str, Any], ...] = ()
 
     def run(self, run_id: str) -> RunView:
         """Return one run. Raises KeyError."""

@@ -84,7 +84,7 @@ class Recorder:
             self._line.setdefault(key, []).append(value)
 
     def training_pass(self, given: Any, ids: Any, workers: int) -> None:
-        """Take what a model was called with in training, the indices that were drawn, and how many workers."""
+        """Take what a model was called with in training, the indices drawn for it, and how many workers."""
         self.add("inputs", digest(given))
         self.add("rows", rows(given))
         if ids is not None:

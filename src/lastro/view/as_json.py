@@ -276,4 +276,5 @@ def _plan(page: Page) -> dict[str, Any]:
             {"run": row.run, "planned_hours": row.planned_hours, "observed_hours": row.observed_hours}
             for row in page.plan.deviations
         ],
+        "drills": [vars(row) for row in page.plan.drills],
     }

@@ -256,6 +256,18 @@ class Revision:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DrillRow:
+    """What a drill has shown of the code that was frozen; `current`: of the code that is frozen now."""
+
+    run: str
+    at: str
+    verdict: str
+    why: str
+    updates: int
+    current: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanPart:
     """What was fixed before anything was rented."""
 
@@ -266,6 +278,7 @@ class PlanPart:
     stop_rules: tuple[str, ...]
     revisions: tuple[Revision, ...]
     deviations: tuple[Deviation, ...]
+    drills: tuple[DrillRow, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from lastro.clock import from_iso
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.view import show, words
-from lastro.view.parts import Deviation, PlanPart, Revision
+from lastro.view.parts import Deviation, DrillRow, PlanPart, Revision
 from lastro.view.verdict import decision_of
 
 
@@ -28,6 +28,17 @@ def plan_part(campaign: CampaignView) -> PlanPart:
         ),
         deviations=tuple(
             _deviation(run, plan, campaign) for run in campaign.runs if run.status != "superseded"
+        ),
+        drills=tuple(
+            DrillRow(
+                run=str(facts["run"]),
+                at=str(facts["drilled_at"]),
+                verdict=str(facts["verdict"]),
+                why=str(facts["why"]),
+                updates=int(facts["updates"]),
+                current=facts["code_digest"] == plan.get("code_digest"),
+            )
+            for facts in campaign.drills
         ),
     )
 

@@ -95,3 +95,13 @@ def metric_source(code: str | None) -> str:
         "logged": _("logged by the job"),
         None: _("not measured"),
     }.get(code, str(code))
+
+
+def drill(code: str) -> str:
+    """Return what a drill has answered."""
+    return {
+        "exact": _("exact"),
+        "within_noise": _("within natural noise"),
+        "different": _("different"),
+        "not_proven": _("not proven"),
+    }.get(code, code)
