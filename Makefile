@@ -2,14 +2,16 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 READY := .venv/.ready
+READY_ADAPTERS := .venv-adapters/.ready
 # Tests wait more than they work, so there are more of them at once than a small machine has cores.
 WORKERS ?= 4
 
-.PHONY: help demo test test-long bench system lock wheel
+.PHONY: help demo test test-adapters test-long bench system lock wheel
 
 help:
 	@echo "make demo       run the digits example, with its faults, to its report"
 	@echo "make test       style, types, import contracts and all tests"
+	@echo "make test-adapters  other people's trainers: killed, resumed, compared bit by bit"
 	@echo "make test-long  the tests that take minutes"
 	@echo "make bench      measure; prints ratios and CPU time"
 	@echo "make system     install what the tests need of Debian (as root)"
@@ -26,6 +28,10 @@ test: $(READY) system
 	$(PY) -m mypy
 	.venv/bin/lint-imports
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal
+
+# Each worker has to import the frameworks, so there are no more of them than a small machine has cores.
+test-adapters: $(READY_ADAPTERS)
+	.venv-adapters/bin/python -m pytest tests/adapters -n 2 --dist worksteal
 
 test-long: $(READY)
 	$(PY) -m pytest -m long -n $(WORKERS) --dist worksteal
@@ -55,4 +61,12 @@ $(READY): pyproject.toml requirements.lock
 	$(PY) -m pip --disable-pip-version-check install --quiet --requirement requirements.lock
 	@rm .venv/.unfinished
 	$(PY) -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(READY_ADAPTERS): requirements-adapters.lock tools/adapters_env.py $(READY)
+	@$(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "error: Transformers needs Python 3.11 or newer, but .venv has: $$($(PY) --version 2>&1)"; \
+	    echo "  next: rm -r .venv, then name a newer one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
+	    exit 2; }
+	$(PY) tools/adapters_env.py
 	@touch $@

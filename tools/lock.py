@@ -1,4 +1,4 @@
-"""Write requirements.lock: the exact versions that `make demo` and `make test` install.
+"""Write the locks: the exact versions that `make demo`, `make test` and `make test-adapters` install.
 
 pip's own resolver decides, once for each Python that lastro supports; where the answers differ, the
 line carries an environment marker. Run it by `make lock`, on a machine that has these interpreters
@@ -34,6 +34,11 @@ HEADER = f"""\
 # Holds the core and the extras {", ".join(EXTRAS)}; plan, analysis and s3 join when code uses them.
 # torch carries no local label: pip takes the build that your index offers. torch itself pins its vendor
 # parts, which is why they are not listed.
+"""
+
+ADAPTERS_HEADER = """\
+# What `make test-adapters` installs beside requirements.lock, which brings torch. Made by `make lock`
+# (tools/lock.py) under one Python; do not edit. Python 3.11 or newer.
 """
 
 Versions = dict[str, str]
@@ -125,6 +130,15 @@ def merge(resolved: Mapping[str, Versions]) -> list[str]:
     return lines
 
 
+def missing_here(requirements: Iterable[str]) -> Versions:
+    """Return name -> version of what pip would add to this environment: torch is here, and not fetched."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.json")
+        pip = [sys.executable, "-m", "pip", "--quiet", "--quiet", "install", "--dry-run"]
+        subprocess.run([*pip, "--only-binary", ":all:", "--report", str(report), *requirements], check=True)
+        return versions(entry["metadata"] for entry in json.loads(report.read_text())["install"])
+
+
 def main() -> None:
     project = tomli.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
@@ -140,6 +154,8 @@ def main() -> None:
             resolved[python] = versions(resolve(interpreter(python), without_torch)) | torch
 
     (ROOT / "requirements.lock").write_text(HEADER + "\n".join(merge(resolved)) + "\n")
+    added = [f"{name}=={version}" for name, version in sorted(missing_here(extras["adapters"]).items())]
+    (ROOT / "requirements-adapters.lock").write_text(ADAPTERS_HEADER + "\n".join(added) + "\n")
 
 
 if __name__ == "__main__":

@@ -39,10 +39,12 @@ VIOLATIONS = [
     Planted("layers", "lastro.rules", "import lastro.spec"),
     Planted("layers", "lastro.run.supervisor", "import lastro.closeout"),
     Planted("layers", "lastro.locale", _LATE.format("lastro.errors")),
+    Planted("layers", "lastro.job.attempt", _LATE.format("lastro.adapters.order")),
     # A module that has no place in the layers.
     Planted("layers", "lastro.helpers", "import json"),
     # The machine side, directly, and through a module that may not have it either.
     Planted("machine", "lastro.rules", "import pydantic"),
+    Planted("machine", "lastro.adapters.order", "import click"),
     Planted("machine", "lastro.job.loader", _LATE.format("click")),
     Planted("machine", "lastro.journal.streams", "from sqlite3 import connect"),
     Planted("machine", "lastro.stack", "import ruamel.yaml"),
@@ -51,6 +53,7 @@ VIOLATIONS = [
     Planted("torch", "lastro.run.supervisor", "import torch"),
     Planted("torch", "lastro.checkpoint.store", _LATE.format("safetensors")),
     Planted("torch", "lastro.plan.build", "import numpy as np"),
+    Planted("torch", "lastro.adapters.transformers", "import safetensors"),
     Planted("plan", "lastro.plan.build", "import time"),
     Planted("plan", "lastro.plan.build", "from os import environ"),
     Planted("plan", "lastro.plan.build", _LATE.format("random")),

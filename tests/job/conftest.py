@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from lastro.paths import AttemptFolder
-from tests.job.hand import environment
+from tests.job.hand import ROOT, environment
 
 _NURSERY = Path(__file__).with_name("nursery.py")
 
@@ -52,15 +54,20 @@ class Nursery:
         return Ended(answer["code"], answer["signal"], folder.log.read_text())
 
 
-@pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    """A process that starts training processes without each of them importing torch anew."""
+@contextmanager
+def start_nursery(*modules: str) -> Iterator[Nursery]:
+    """Start a process that has torch and these modules imported; end it when the block ends."""
     process = subprocess.Popen(
-        [sys.executable, str(_NURSERY)],
+        [sys.executable, str(_NURSERY), *modules],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={"OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"},
+        env={
+            "OMP_NUM_THREADS": "1",
+            "PATH": "/usr/bin:/bin",
+            "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+            "HF_HUB_OFFLINE": "1",
+        },
     )
     try:
         yield Nursery(process)
@@ -68,3 +75,10 @@ def nursery() -> Iterator[Nursery]:
         assert process.stdin is not None
         process.stdin.close()
         process.wait(timeout=60)
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    """A process that starts training processes without each of them importing torch anew."""
+    with start_nursery() as process:
+        yield process

@@ -1,12 +1,15 @@
 """Starts training processes that have torch imported already, and lastro not: one fork each.
 
-Reads one JSON object per line: `script`, `args`, `environment`, `log`, and optionally `signal` and `step`:
-the process sends itself that signal when it has told its heartbeat that step, which is the only way to hit
-an exact place. Answers each with a line `{"code": ..., "signal": ...}`.
+Its arguments are modules that are imported too. Reads one JSON object per line: `script`, `args`,
+`environment`, `log`, and optionally `signal` and `step`: the process sends itself that signal when it has
+told its heartbeat that step, which is the only way to hit an exact place. Answers each with a line
+`{"code": ..., "signal": ...}`.
 """
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
 import os
 import runpy
@@ -51,8 +54,11 @@ def main() -> dict[str, Any] | None:
     import safetensors.torch
     import torch
 
+    for name in sys.argv[1:]:
+        importlib.import_module(name)
     torch.set_num_threads(1)
     assert safetensors.torch is not None
+    gc.freeze()  # what is imported stays: no fork has to look through it
     for line in sys.stdin:
         ask: dict[str, Any] = json.loads(line)
         child = os.fork()

@@ -1,0 +1,125 @@
+"""A DataLoader like the one that is given, whose order is a function of (seed, epoch) and resumes anywhere.
+
+It stays a torch DataLoader over torch's own BatchSampler, so that a framework can count, wrap and skip it.
+What is delivered is what `attempt.loader` would deliver: random augmentation is a function of (seed, epoch,
+index), and loading never touches the generators that the model uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+from torch.utils.data import BatchSampler, DataLoader, IterableDataset, Sampler, SequentialSampler
+
+from lastro.job.leaving import tell
+from lastro.job.loader import Seeded, as_it_is, order, seed_of, start_worker
+from lastro.locale import _
+
+#: Samplers by the name of their class (Accelerate has one of its own), and whether they shuffle.
+_KNOWN = {"SequentialSampler": False, "RandomSampler": True, "SeedableRandomSampler": True}
+
+#: What is taken over from the loader as it is.
+_SAME = (
+    "num_workers",
+    "pin_memory",
+    "timeout",
+    "multiprocessing_context",
+    "prefetch_factor",
+    "persistent_workers",
+)
+
+
+class Order(Sampler[Any]):
+    """Yields (epoch, row) for what is left of one epoch; the epoch after it begins at its first row."""
+
+    def __init__(self, rows: int, *, shuffle: bool, seed: int, batch_size: int) -> None:
+        self._rows, self.shuffle, self.seed = rows, shuffle, seed
+        self._batch_size = batch_size
+        self._epoch = self._skip = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch is delivered next. The frameworks call it by this name."""
+        if epoch != self._epoch:
+            self._epoch, self._skip = epoch, 0
+
+    def begin(self, epoch: int, batch: int) -> None:
+        """Go on at a batch inside an epoch."""
+        self._epoch, self._skip = epoch, batch * self._batch_size
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        epoch, skip, self._skip = self._epoch, self._skip, 0
+        rows = order(self.seed, epoch, self._rows) if self.shuffle else torch.arange(self._rows)
+        for row in rows[skip:].tolist():
+            yield epoch, row
+
+
+class Owned:
+    """A loader in lastro's order: `loader` for the framework, `order` to say where it goes on."""
+
+    def __init__(self, given: Any, *, shuffle: bool, seed: int) -> None:
+        size, drop_last = given.batch_sampler.batch_size, given.batch_sampler.drop_last
+        self.order = Order(len(given.dataset), shuffle=shuffle, seed=seed, batch_size=size)
+        theirs = getattr(given, "worker_init_fn", None)
+        self.loader: DataLoader[Any] = DataLoader(
+            Seeded(given.dataset, seed, given.collate_fn),
+            batch_sampler=BatchSampler(self.order, size, drop_last),
+            collate_fn=as_it_is,
+            worker_init_fn=start_worker if theirs is None else partial(_start_both, theirs),
+            # Of its own, or making an iterator would draw from the generator that the model uses.
+            generator=torch.Generator().manual_seed(seed_of(seed, "workers")),
+            **{name: getattr(given, name) for name in _SAME},
+        )
+        self.facts: Mapping[str, Any] = {
+            "rows": len(self.order),
+            "batch_size": size,
+            "drop_last": drop_last,
+            "shuffle": shuffle,
+            "seed": seed,
+        }
+
+
+def _start_both(theirs: Callable[[int], Any], number: int) -> None:
+    start_worker(number)
+    theirs(number)
+
+
+def own(given: Any, seed: int) -> Owned | None:
+    """Return a loader like the given one in lastro's order; None, and told, where its order stays its own."""
+    why = _why_not(given)
+    if why is None:
+        return Owned(given, shuffle=_KNOWN[type(_sampler(given)).__name__], seed=seed)
+    tell(
+        _("the order of the data stays the framework's, because {why}: after a resume it may differ").format(
+            why=why
+        )
+    )
+    return None
+
+
+def _sampler(given: Any) -> Any:
+    return getattr(getattr(given, "batch_sampler", None), "sampler", None)
+
+
+def _why_not(given: Any) -> str | None:
+    """Say what about a loader cannot be taken over."""
+    dataset = getattr(given, "dataset", None)
+    if dataset is None:
+        return _("{kind} is no DataLoader").format(kind=type(given).__name__)
+    if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
+        return _("{kind} has no length").format(kind=type(dataset).__name__)
+    if type(given.batch_sampler).__name__ != "BatchSampler":  # torchdata has one of its own
+        return _("{kind} makes its batches").format(kind=type(given.batch_sampler).__name__)
+    sampler = _sampler(given)
+    if type(sampler).__name__ not in _KNOWN:
+        return _("{kind} orders its rows").format(kind=type(sampler).__name__)
+    if not isinstance(sampler, SequentialSampler) and (
+        sampler.replacement or sampler.num_samples != len(dataset)
+    ):
+        return _("it draws rows again, or not all of them")
+    return None

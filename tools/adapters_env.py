@@ -1,0 +1,36 @@
+"""Make .venv-adapters: the frameworks of requirements-adapters.lock, over torch and all else of .venv.
+
+Run by `make test-adapters`. Nothing that .venv has is fetched a second time: a .pth file lends it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACE = ROOT / ".venv-adapters"
+
+
+def main() -> None:
+    venv.create(PLACE, clear=True, with_pip=False, symlinks=True)
+    theirs = Path(sysconfig.get_path("purelib", vars={"base": str(PLACE), "platbase": str(PLACE)}))
+    (theirs / "lent.pth").write_text(f"{sysconfig.get_path('purelib')}\n{ROOT / 'src'}\n")
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--python",
+        str(PLACE / "bin" / "python"),
+    ]
+    lock = str(ROOT / "requirements-adapters.lock")
+    # Without dependencies: the lock is whole, and the rest is lent.
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--requirement", lock], check=True)
+
+
+if __name__ == "__main__":
+    main()
