@@ -11,9 +11,10 @@ from click.core import ParameterSource
 
 from lastro.cli.options import (
     DEFAULT_FILE,
-    Translated,
+    WithCommand,
     as_json_option,
     campaign_argument,
+    command_after_dashes,
     disk_option,
     option,
 )
@@ -28,26 +29,8 @@ from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
 from lastro.view.terminal import status, summary
 
-#: Where the words after `--` are kept until the command is called.
-_COMMAND = "lastro.run.command"
 
-
-class _Run(Translated):
-    """Takes everything after `--` as the command to run, whatever it looks like."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if "--" in args:
-            place = args.index("--")
-            ctx.meta[_COMMAND] = tuple(args[place + 1 :])
-            args = args[:place]
-        return super().parse_args(ctx, args)
-
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        super().format_usage(ctx, formatter)
-        formatter.write_usage(ctx.command_path, "[OPTIONS] -- COMMAND [ARGS]...", prefix=_("   or: "))
-
-
-@click.command(cls=_Run)
+@click.command(cls=WithCommand)
 @campaign_argument
 @option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
 @option("--only", metavar="RUN", help="Carry out this run alone; nothing is closed.")
@@ -104,14 +87,14 @@ def run(ctx: click.Context, /, as_json: bool, smoke: bool, **wish: Any) -> None:
 
 
 def _smoke(ctx: click.Context, as_json: bool, wish: dict[str, Any]) -> None:
-    if _COMMAND in ctx.meta:
+    if command_after_dashes(ctx) is not None:
         raise UsageError(
             _("--smoke is for a campaign file, and there is a command after `--`"),
             hint=_("a command has nothing that could be made small; run it with small arguments of its own"),
         )
     campaign_file, close = wish.pop("campaign_file"), wish.pop("close")
     given = [f"--{name.replace('_', '-')}" for name, value in wish.items() if value]
-    given += ([] if close else ["--no-close"]) + (["--"] if _COMMAND in ctx.meta else [])
+    given += ([] if close else ["--no-close"]) + (["--"] if command_after_dashes(ctx) is not None else [])
     if given:
         raise UsageError(
             _("--smoke does not go with {name}").format(name=given[0]),
@@ -137,7 +120,7 @@ def _smoke(ctx: click.Context, as_json: bool, wish: dict[str, Any]) -> None:
 def _understood(ctx: click.Context, wish: dict[str, Any], tell: Callable[[str], None]) -> dict[str, Any]:
     """Return the wish with the campaign of the command after `--`, when there is one."""
     saves = {"checkpoints": wish.pop("checkpoints"), "resume_arg": wish.pop("resume_arg")}
-    command = ctx.meta.get(_COMMAND)
+    command = command_after_dashes(ctx)
     if command is None:
         if any(value is not None for value in saves.values()):
             raise UsageError(
