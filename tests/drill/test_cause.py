@@ -44,6 +44,10 @@ def test_a_batch_that_came_elsewhere_is_the_position_in_the_data() -> None:
     assert cause_of({**moved, "ids": (), "state": state_at(6, random_torch="other")}) == "data"
 
 
+def test_another_number_of_samples_is_another_choice_of_them() -> None:
+    assert cause_of({"inputs": ("x",), "rows": ("row-6a",)}) == "data"
+
+
 def test_an_order_that_nobody_had_with_other_random_states_is_chance() -> None:
     shuffled = {"inputs": ("x",), "ids": ("y",), "rows": ("row-1a", "row-9b")}
 

@@ -122,7 +122,7 @@ def _other_samples(gap: Gap, reference: Reference) -> bool:
     update, partner = gap.update, gap.partner
     if update is None or partner is None or DATA not in gap.fields:
         return IDS in gap.fields
-    if IDS in gap.fields:
+    if IDS in gap.fields or len(update.rows) != len(partner.rows):
         return True
     if update.ids and update.ids == partner.ids:
         return False
