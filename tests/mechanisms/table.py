@@ -22,6 +22,34 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a drill that is left ends what it has started",
+        "drill/arm.py",
+        "    finally:\n        end_tree(marker)",
+        "    finally:\n        pass",
+        "tests/drill/test_left.py::test_an_interrupted_drill_leaves_nothing_running",
+    ),
+    Mechanism(
+        "a drill ends what a killed one has left",
+        "drill/arm.py",
+        "end_tree(marker)  # what a drill that was killed has left",
+        "pass",
+        "tests/drill/test_left.py::test_what_a_killed_drill_has_left_is_ended_by_the_next_one",
+    ),
+    Mechanism(
+        "a drill proves nothing when its control does not differ",
+        "drill/verdict.py",
+        "if control is None or control.answer is not Answer.DIFFERENT:",
+        "if False:",
+        "tests/drill/test_verdict.py::test_exact_needs_a_control_that_differs",
+    ),
+    Mechanism(
+        "a life that begins finds no older saves",
+        "flow/drilling.py",
+        "write_archive(draft.folder, _without_saves(draft), archive)",
+        "write_archive(draft.folder, draft.files, archive)",
+        "tests/drill/test_left.py::test_what_the_job_has_saved_before_is_not_given_to_a_life_that_begins",
+    ),
+    Mechanism(
         "a supervisor reads the wall clock once",
         "run/limits.py",
         "self._began, self._wall = _beginning()",
