@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import os
 import sys
 import time
 from typing import Any
@@ -13,14 +14,17 @@ from benchmarks import box
 from benchmarks.result import Measure, Result
 
 #: Every benchmark, in the order in which all of them run: a module with `run() -> Result`.
-NAMES = ("help", "log", "save", "items", "preemption", "supervisor")
+NAMES = ("help", "log", "checkpoint", "items", "preemption", "supervisor")
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", help=f"some of {', '.join(NAMES)}; without one, all of them")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--mb", type=int, help="size of the state that `checkpoint` saves (1000)")
     options = parser.parse_args(arguments)
+    if options.mb is not None:
+        os.environ["BENCH_MB"] = str(options.mb)
     if unknown := set(options.name) - set(NAMES):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     before = box.facts()

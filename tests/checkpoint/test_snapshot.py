@@ -146,6 +146,39 @@ def test_views_are_saved_as_what_they_show(tmp_path: Path) -> None:
     assert restored["spread"].tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)[1:],
+        torch.empty(0, 7),
+        torch.tensor(3.5),
+        torch.tensor([1 + 2j, -0.0 - 1j], dtype=torch.complex64).conj(),
+        torch.tensor([1.0, -0.0, 448.0]).to(torch.float8_e4m3fn),
+        torch.tensor([float("nan"), float("inf"), -0.0]).to(torch.bfloat16),
+        torch.tensor([True, False]),
+        torch.tensor([2**63 - 1, -(2**63)]),
+    ],
+    ids=["not contiguous", "empty", "scalar", "conjugated", "float8", "not finite", "truth", "large"],
+)
+def test_a_tensor_of_any_kind_comes_back_bit_by_bit(tmp_path: Path, value: torch.Tensor) -> None:
+    folder = save(tmp_path, box=Box(value=value))
+
+    back = groups_of(folder)["box"]["value"]
+
+    assert bridge().compare(value, back) == ""
+    assert back.is_contiguous() and not back.is_conj()
+
+
+def test_two_views_of_one_memory_come_back_as_two_tensors(tmp_path: Path) -> None:
+    """They share bytes, and are not the same tensor: each is saved as what it shows."""
+    whole = torch.arange(10.0)
+    folder = save(tmp_path, box=Box(front=whole[:6], back=whole[4:]))
+
+    box = groups_of(folder)["box"]
+
+    assert box["front"].tolist() == whole[:6].tolist() and box["back"].tolist() == whole[4:].tolist()
+
+
 def test_tied_weights_are_written_once_and_stay_tied(tmp_path: Path) -> None:
     class Tied(nn.Module):
         def __init__(self) -> None:
@@ -179,6 +212,8 @@ def test_live_state_does_not_share_memory_with_the_file(tmp_path: Path) -> None:
     [
         (torch.ones(2, 2).to_sparse(), "not dense"),
         (torch.empty(3, device="meta"), "meta device"),
+        (torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8), "a quantised tensor"),
+        (torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "not dense"),
         (torch.ones(2, dtype=torch.complex128), "complex128 is not in the safetensors format"),
     ],
 )

@@ -188,3 +188,16 @@ def test_a_disk_that_is_gone_ends_the_job_and_nothing_is_made_in_its_place(tmp_p
     assert job.wait(60) == 8
     assert "the disk is gone" in (tmp_path / "err.txt").read_text()
     assert list((tmp_path / "disk").iterdir()) == []
+
+
+@on_a_small_disk(8 * MIB)
+def test_a_disk_that_will_be_too_small_is_told_at_the_first_save(tmp_path: Path) -> None:
+    """Nine megabytes for nine checkpoints do not fit on eight; the first one does."""
+    _run, folder, job = _begin(tmp_path, keep=8)
+
+    (told,) = (line for line in signals(folder) if line["kind"] == "disk_short")
+    assert told["needed"] > 9_000_000 > told["free"]
+    assert "the disk will be full: 8 checkpoints of " in (tmp_path / "err.txt").read_text()
+    assert "checkpoint" in kinds(folder)
+    job.kill()
+    job.wait()

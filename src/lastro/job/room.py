@@ -69,6 +69,27 @@ class FullDisk:
             _("asked to leave while the disk is full: {what} could not be kept").format(what=what),
         )
 
+    def foresee(self, what: str, needed: int) -> None:
+        """Say in time that the disk will not hold what is still to come; nothing waits for it yet.
+
+        Args:
+            what: what is to come, for people.
+            needed: bytes of it.
+        """
+        room = self._look()
+        if room.for_work >= needed:
+            return
+        with contextlib.suppress(OSError):
+            self._words.send(Signal.DISK_SHORT, what=what, free=room.for_work, needed=needed)
+        tell(
+            _("the disk will be full: {what} need {needed}, {free} are free on {path}").format(
+                what=what,
+                needed=show_bytes(needed),
+                free=show_bytes(room.for_work),
+                path=self._disk.root,
+            )
+        )
+
     def over(self) -> None:
         """Say that there is room again, if there was none; called when something was written."""
         if self._since is None:

@@ -162,6 +162,7 @@ class Saver:
                 )
             )
         self._writer.know(found.folder.name)
+        self._writer.foresee(found.manifest.size)
         seconds = time.monotonic() - began
         self._signals.send(
             Signal.RESTORED, step=found.manifest.step, folder=found.folder.name, seconds=round(seconds, 4)

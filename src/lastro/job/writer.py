@@ -23,6 +23,7 @@ from lastro.job.place import Place
 from lastro.job.room import FullDisk
 from lastro.journal.signals import Signal, SignalWriter
 from lastro.locale import _
+from lastro.units import show_bytes
 
 #: A smaller state is durable before the loop goes on: that takes milliseconds, so nothing would be won by
 #: letting the loop run ahead of it.
@@ -72,6 +73,7 @@ class CheckpointWriter:
         # Of its own: the thread must not wait for room where only the loop can make some.
         self._signals = SignalWriter(place.folder.signals)
         self._verified: set[str] = set()
+        self._foreseen = False
         self._save: _Save | None = None
         self._thread: threading.Thread | None = None
         atexit.register(self._tell_at_exit)
@@ -79,6 +81,24 @@ class CheckpointWriter:
     def know(self, name: str) -> None:
         """Take note that every byte of a checkpoint was read by this process, and was right."""
         self._verified.add(name)
+
+    def foresee(self, size: int, once: int = 0) -> None:
+        """Say, one time, when the disk cannot hold the checkpoints that are kept and the one being made.
+
+        Args:
+            size: bytes of one checkpoint.
+            once: bytes that are written a single time.
+        """
+        if self._foreseen:
+            return
+        self._foreseen = True
+        there = len(store.names(self._checkpoints))
+        missing = self._keep + 1 - there
+        if missing > 0:
+            what = _("{keep} checkpoints of {size} and the one being made").format(
+                keep=self._keep, size=show_bytes(size)
+            )
+            self._full.foresee(what, missing * size + once)
 
     @property
     def in_flight(self) -> int | None:
@@ -104,6 +124,7 @@ class CheckpointWriter:
         assert self._save is None, "one save at a time"
         self._save = save = _Save(facts, snapshot, from_start, began)
         save.left = [self._publish, self._read_again, self._announce, self._let_go]
+        self.foresee(snapshot.size, snapshot.to_write - snapshot.size)
         self._go_on(save)
 
     def settle(self, *, wait: bool = False) -> Cost | None:

@@ -60,6 +60,7 @@ class EventType(str, Enum):
     NOTICE_RECEIVED = "notice.received"  # seconds, source, save, ask_in, loss_bound_seconds, why
     NOTICE_WITHDRAWN = "notice.withdrawn"  # source, why: the machine stays after all
     NOTICE_SILENT = "notice.silent"  # source, why: it is not asked any more
+    DISK_SHORT = "disk.short"  # what, free, needed (bytes): what is still to come will not fit
     DISK_FULL = "disk.full"  # what, free, needed: it waits for room
     DISK_ROOM = "disk.room"  # what, free, seconds: it goes on
     STOP_RULED = "stop.ruled"  # rule, why, step, metric, value

@@ -37,6 +37,7 @@ class Signal(str, Enum):
     FIRST_STEP = "first_step"  # step: the first one completed by this attempt
     LEFT = "left"  # step: saved on request, leaving with code 85
     FINISHED = "finished"  # step
+    DISK_SHORT = "disk_short"  # what, free, needed (bytes): what is still to come will not fit
     DISK_FULL = "disk_full"  # what, free, needed (bytes): the job waits until there is room
     DISK_ROOM = "disk_room"  # what, free, seconds (waited): it goes on
 

@@ -52,6 +52,7 @@ class Watch:
             Signal.STOP: self._stop_told,
             Signal.EXCEPTION: self._exception,
             Signal.FIRST_STEP: self._first_step,
+            Signal.DISK_SHORT: self._disk_short,
             Signal.DISK_FULL: self._disk_full,
             Signal.DISK_ROOM: self._disk_room,
         }
@@ -169,9 +170,7 @@ class Watch:
         self._append(EventType.CHECKPOINT_SKIPPED, step=step, in_flight=in_flight)
 
     def _interval(self, facts: Mapping[str, Any]) -> None:
-        self._append(
-            EventType.CHECKPOINT_INTERVAL, seconds=float(facts["seconds"]), why=str(facts["why"])
-        )
+        self._append(EventType.CHECKPOINT_INTERVAL, seconds=float(facts["seconds"]), why=str(facts["why"]))
 
     def _output(self, facts: Mapping[str, Any]) -> None:
         path = self._folder.run.outputs / facts["path"]
@@ -223,10 +222,13 @@ class Watch:
             seconds=round(float(facts["mono"]) - self._started, 6),
         )
 
+    def _disk_short(self, facts: Mapping[str, Any]) -> None:
+        what, free, needed = str(facts["what"]), int(facts["free"]), int(facts["needed"])
+        self._append(EventType.DISK_SHORT, what=what, free=free, needed=needed)
+
     def _disk_full(self, facts: Mapping[str, Any]) -> None:
-        self._append(
-            EventType.DISK_FULL, what=str(facts["what"]), free=int(facts["free"]), needed=int(facts["needed"])
-        )
+        what, free, needed = str(facts["what"]), int(facts["free"]), int(facts["needed"])
+        self._append(EventType.DISK_FULL, what=what, free=free, needed=needed)
 
     def _disk_room(self, facts: Mapping[str, Any]) -> None:
         self._append(

@@ -140,7 +140,9 @@ class Torch:
 def _check_kind(path: str, value: torch.Tensor) -> None:
     if type(value) not in _PLAIN_TYPES:
         raise refused(path, _("a {kind} is not a plain tensor").format(kind=type(value).__qualname__))
-    if value.layout is not torch.strided or value.is_quantized:
+    if value.is_quantized:
+        raise refused(path, _("a quantised tensor is more than its elements: save what it was made from"))
+    if value.layout is not torch.strided or value.is_nested:
         raise refused(path, _("a {layout} tensor is not dense").format(layout=value.layout))
     if value.device.type == "meta":
         raise refused(path, _("a tensor on the meta device has no values"))
