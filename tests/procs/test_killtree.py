@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lastro.procs.hunt import hunt, newest_pid
 from lastro.procs.identity import identity_of, is_alive, send
 from lastro.procs.killtree import descendants, end_tree, members
 from tests.procs.real import FAMILY, SLEEPER, environment, eventually, family_in, python, who_wrote
@@ -113,6 +114,19 @@ def test_a_family_that_forks_all_the_time_is_ended(tmp_path: Path, marker: tuple
     size = trace.stat().st_size
     time.sleep(0.5)
     assert trace.stat().st_size == size
+
+
+def test_who_was_born_during_a_look_is_asked_after_it(tmp_path: Path, marker: tuple[str, str]) -> None:
+    """It gets no processor, so no fork of its own tells of it. A busy box may hide it: tried again."""
+
+    def caught() -> bool:
+        since = newest_pid()
+        with subprocess.Popen(["sleep", "600"], env=environment(**dict([marker]))) as child:
+            found = hunt(marker, {os.getpid()}, since)
+            child.kill()
+            return child.pid in {process.pid for process in found}
+
+    eventually(caught)
 
 
 def test_a_stopped_process_that_ignores_term_is_ended(tmp_path: Path, marker: tuple[str, str]) -> None:

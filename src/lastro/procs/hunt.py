@@ -46,17 +46,23 @@ def inherits(pid: int, marker: tuple[str, str]) -> bool | None:
     return f"\0{name}={value}\0".encode() in b"\0" + b"".join(chunks) + b"\0" if chunks else None
 
 
-def hunt(marker: tuple[str, str], spared: Collection[int]) -> frozenset[ProcessId]:
+def hunt(marker: tuple[str, str], spared: Collection[int], since: int | None) -> frozenset[ProcessId]:
     """Watch for new processes with the marker; stop (SIGSTOP) and return those that come.
 
     Ends after a moment without processes that were gone before they could be asked.
+
+    Args:
+        marker: NAME and VALUE that the processes inherited.
+        spared: pids that are left alone.
+        since: the newest pid before the last look at the whole table. Who was born during that look may have
+            been missed by it, and may not be given a processor again for longer than a moment.
     """
     caught: set[ProcessId] = set()
-    last = _newest_pid()
+    last = since
     now = time.monotonic()
     until, at_last = now + _SECONDS, now + _SECONDS_AT_MOST
     while last is not None and (now := time.monotonic()) < min(until, at_last):
-        newest = _newest_pid()
+        newest = newest_pid()
         if newest is None or newest == last:
             time.sleep(_PAUSE)
             continue
@@ -72,7 +78,7 @@ def hunt(marker: tuple[str, str], spared: Collection[int]) -> frozenset[ProcessI
     return frozenset(caught)
 
 
-def _newest_pid() -> int | None:
+def newest_pid() -> int | None:
     """Return the pid that was given out last: the last field of /proc/loadavg."""
     with contextlib.suppress(OSError, ValueError):
         descriptor = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)

@@ -18,7 +18,7 @@ from enum import Enum
 from lastro.clock import boot_id
 from lastro.errors import ProviderError
 from lastro.locale import _
-from lastro.procs.hunt import hunt, inherits
+from lastro.procs.hunt import hunt, inherits, newest_pid
 from lastro.procs.identity import Entry, ProcessId, is_alive, send, table
 
 #: After so many looks that each found new processes, stopping them first is given up: kill what is there.
@@ -145,6 +145,7 @@ def end_tree(
     looks, empty = 0, 0
     spared = _ancestry(table(), os.getpid()) | {process.pid for process in spare}
     while empty < _EMPTY_LOOKS:
+        since = newest_pid()
         found = members(marker, (*roots, *ended.all), spare=spare, rungs=rungs)
         fresh = found.all - ended.all
         ended |= found
@@ -155,7 +156,7 @@ def end_tree(
             _signal_all(found.all, signal.SIGKILL)
         # What forks and exits faster than a look takes is found by its fresh pid, or not at all.
         hunted = Rung.ENVIRONMENT in rungs and not found.all and not empty
-        caught = hunt(marker, spared) if hunted else frozenset()
+        caught = hunt(marker, spared, since) if hunted else frozenset()
         empty = 0 if found.all | caught else empty + 1
         if (left := found.all | caught) and time.monotonic() > deadline:
             raise _immortal(left, seconds)
