@@ -48,6 +48,8 @@ MECHANISMS = (
         "write_archive(draft.folder, _without_saves(draft), archive)",
         "write_archive(draft.folder, draft.files, archive)",
         "tests/drill/test_left.py::test_what_the_job_has_saved_before_is_not_given_to_a_life_that_begins",
+    ),
+    Mechanism(
         "who was born during a look at the process table is asked after it",
         "procs/hunt.py",
         "    last = since\n",
