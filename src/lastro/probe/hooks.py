@@ -67,7 +67,7 @@ def _hook_modules(torch: Any, recorder: Recorder, loaded: _Loaded) -> None:
         if torch.compiler.is_compiling():
             return
         if not within and next(iter(module.parameters()), None) is not None:
-            if module.training:
+            if module.training and torch.is_grad_enabled():
                 ids, loaded.ids = loaded.ids, None
                 recorder.training_pass(list(args), ids, loaded.workers)
             else:

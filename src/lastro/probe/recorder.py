@@ -135,6 +135,9 @@ class Recorder:
         if step >= self._horizon():
             self._write("end", why="until")
             os._exit(0)
+        if self.kill is not None and self.kill.when == SAVE and self.n >= self.kill.after:
+            # Before the save that is cut: a pause within it would make half of it look whole.
+            self._let_the_last_save_be_taken()
         self.at(UPDATE)
 
     def _horizon(self) -> int:
@@ -180,7 +183,8 @@ class Recorder:
         kill = self.kill
         if kill is None or kill.when != when or self.n < kill.after or self._pid != os.getpid():
             return False
-        self._let_the_last_save_be_taken()
+        if when != SAVE:
+            self._let_the_last_save_be_taken()
         if when == SAVE and kill.how == KILL:
             return True  # whoever writes the save ends it in the middle
         self.end_now()
