@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,13 @@ class _Loaded:
     def __init__(self) -> None:
         self.ids: Any = None
         self.workers = 0
+
+
+class _Calls(threading.local):
+    """The modules that are being called now, in this thread, the outermost first."""
+
+    def __init__(self) -> None:
+        self.within: list[Any] = []
 
 
 def install(torch: Any, recorder: Recorder) -> None:
@@ -61,11 +69,12 @@ def _hook_backward(torch: Any, recorder: Recorder) -> None:
 
 def _hook_modules(torch: Any, recorder: Recorder, loaded: _Loaded) -> None:
     """See the outermost call of a model that has parameters."""
-    within: list[Any] = []
+    calls = _Calls()
 
     def before(module: Any, args: Any) -> None:
         if torch.compiler.is_compiling():
             return
+        within = calls.within
         if not within and next(iter(module.parameters()), None) is not None:
             if module.training and torch.is_grad_enabled():
                 ids, loaded.ids = loaded.ids, None
@@ -76,8 +85,8 @@ def _hook_modules(torch: Any, recorder: Recorder, loaded: _Loaded) -> None:
         within.append(module)
 
     def after(module: Any, _args: Any, _output: Any) -> None:
-        if within and within[-1] is module:
-            within.pop()
+        if calls.within and calls.within[-1] is module:
+            calls.within.pop()
 
     torch.nn.modules.module.register_module_forward_pre_hook(before)
     torch.nn.modules.module.register_module_forward_hook(after, always_call=True)
