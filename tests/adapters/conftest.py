@@ -9,8 +9,9 @@ import pytest
 from tests.adapters.lives import Case, Undisturbed, Whole, a_run, delivered, logged
 from tests.job.conftest import Nursery, start_nursery
 
-#: `make test-adapters` has the frameworks; `make test` does not, and these tests are no part of it.
-collect_ignore_glob = [] if importlib.util.find_spec("transformers") else ["test_*.py"]
+#: `make test-adapters` has the frameworks; `make test` does not, and has only what needs none of them.
+NEED_FRAMEWORKS = ["test_conformance.py", "test_lora.py", "test_torchrun.py"]
+collect_ignore = [] if importlib.util.find_spec("transformers") else NEED_FRAMEWORKS
 
 MODULES = (
     "transformers.trainer",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+from lastro.checkpoint import store
 from tests.adapters.lives import a_run, restored_at
 from tests.job.conftest import Nursery
 from tests.job.hand import ROOT
@@ -28,3 +29,10 @@ def test_the_lora_example_is_killed_and_goes_on_with_the_same_adapter(
 
     assert restored_at(second) > 0
     assert run.outputs() == undisturbed.outputs()
+
+    # 4 layers, two matrices of rank 8 to 128 and to 384 numbers; each a weight and two moments, of 4 bytes.
+    needed = 12 * 4 * 8 * (128 + 384)
+    newest = store.names(run.folder.checkpoints)[0]
+    size = sum(file.stat().st_size for file in newest.iterdir())
+    assert needed < size <= 1.1 * needed + 65536
+    assert len(list((run.folder.checkpoints / "base").iterdir())) == 1

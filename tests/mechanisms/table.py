@@ -57,6 +57,20 @@ MECHANISMS = (
         "tests/procs/test_killtree.py::test_who_was_born_during_a_look_is_asked_after_it",
     ),
     Mechanism(
+        "a framework's loader goes on inside an epoch",
+        "adapters/order.py",
+        "for row in rows[skip:].tolist():",
+        "for row in rows.tolist():",
+        "tests/adapters/test_order.py::test_it_goes_on_inside_an_epoch_and_the_next_one_is_whole",
+    ),
+    Mechanism(
+        "what a framework makes late is compared with its checkpoint too",
+        "adapters/safe_points.py",
+        "        if waiting is not None:\n",
+        "        if False:\n",
+        "tests/adapters/test_order.py::test_a_state_that_waits_is_put_back_and_compared_when_its_object_is_there",
+    ),
+    Mechanism(
         "a supervisor reads the wall clock once",
         "run/limits.py",
         "self._began, self._wall = _beginning()",

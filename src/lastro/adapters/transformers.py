@@ -60,7 +60,7 @@ class _Resume(TrainerCallback):
     def around(self, train: Any) -> Any:
         """Return `train` that restores first."""
 
-        def resumed(resume_from_checkpoint: Any = None, **others: Any) -> Any:
+        def resumed(resume_from_checkpoint: Any = None, *others: Any, **named: Any) -> Any:
             self.attempt.track(**self._early(), **self._late)
             step = self._safe.restore()
             if step > 0:
@@ -68,7 +68,7 @@ class _Resume(TrainerCallback):
                     tell(_("resume_from_checkpoint is passed over: this run has its own checkpoint"))
                 resume_from_checkpoint = str(self._position(step))
                 self._trainer._load_from_checkpoint = _not_from_there
-            return train(resume_from_checkpoint=resume_from_checkpoint, **others)
+            return train(resume_from_checkpoint, *others, **named)
 
         return resumed
 

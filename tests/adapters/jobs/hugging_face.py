@@ -28,10 +28,13 @@ settings = TrainingArguments(
     disable_tqdm=True,
     report_to="none",
 )
-model = small_model(attempt.folder)
 trainer = Trainer(
-    model=model, args=settings, train_dataset=Rows(given.augment), eval_dataset=Rows(False, rows=20)
+    model=None if given.model_init else small_model(attempt.folder),
+    model_init=(lambda: small_model(attempt.folder)) if given.model_init else None,
+    args=settings,
+    train_dataset=Rows(given.augment),
+    eval_dataset=Rows(False, rows=20),
 )
 join(trainer)
 trainer.train()
-publish(attempt, model)
+publish(attempt, trainer.model)

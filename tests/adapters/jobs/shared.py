@@ -30,7 +30,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--loader", default="plain")
     parser.add_argument("--accumulate", type=int, default=1)
     parser.add_argument("--validate", action="store_true")
-    parser.add_argument("--lora", action="store_true")
+    parser.add_argument("--model-init", action="store_true")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     return parser.parse_args()
 
