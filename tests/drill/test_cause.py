@@ -86,3 +86,14 @@ def test_another_loss_with_everything_the_same_is_a_value_that_no_save_holds() -
     assert gap is not None
     cause = name_cause(gap, undisturbed)
     assert (cause.kind, cause.names) == ("variable", ("temperature",))
+
+
+def test_a_scaler_that_begins_anew_comes_before_the_batches_that_it_skips() -> None:
+    undisturbed = reference()
+    held = {**state_at(6), "scaler": ["scaler", "s6"]}
+    past = life(1, 7, ended="kill update", changes={6: {"state": held}})
+    anew = {"state": {**held, "scaler": ["scaler", "s0"]}, "inputs": ("batch-6", "batch-7")}
+    gap = find_gap([past, life(6, 20, 2, changes={6: anew})], undisturbed)
+
+    assert gap is not None
+    assert name_cause(gap, undisturbed).kind == "scaler"

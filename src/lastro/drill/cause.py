@@ -87,8 +87,8 @@ def _words(kind: str) -> tuple[str, str]:
 def name_cause(gap: Gap, reference: Reference) -> Cause:
     """Return what most likely was not restored.
 
-    What an update does with state comes after what it is given: another order of the data changes running
-    statistics and random states too, so it is asked for before these.
+    State that no forward pass changes is asked for first: when it differs, it was not restored. Running
+    statistics and random states come after the data, which change them.
     """
     for holds, kind in _RULES:
         if holds(gap, reference):
@@ -166,14 +166,14 @@ _RULES: tuple[tuple[Callable[[Gap, Reference], bool], str], ...] = (
     (_differs(OPTIMIZER), OPTIMIZER),
     (_differs(OBJECT), OBJECT),
     (_differs(POSITION), POSITION),
+    (_differs(SCALER), SCALER),
+    (_differs(EMA), EMA),
     (_lost_window, ACCUMULATION),
     (_shuffled_by_chance, RANDOM),
     (_other_samples, ORDER),
     (_changed_by_chance, RANDOM),
     (_other_changes, AUGMENTATION),
-    (_differs(SCALER), SCALER),
     (_other_rates, SCHEDULER),
-    (_differs(EMA), EMA),
     (_differs(BUFFERS), BUFFERS),
     (_other_results, RANDOM),
 )
