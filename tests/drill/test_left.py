@@ -52,7 +52,10 @@ def test_what_a_killed_drill_has_left_is_ended_by_the_next_one(tmp_path: Path) -
     assert left
 
     look = (
-        "import os\nfor pid in {pids}: print(pid, 'lives' if os.path.exists(f'/proc/{{pid}}') else 'ended')\n"
+        "for pid in {pids}:\n"
+        "    try: state = open(f'/proc/{{pid}}/stat').read().rpartition(')')[2].split()[0]\n"
+        "    except OSError: state = 'gone'\n"
+        "    print('ended' if state in ('gone', 'Z', 'X') else 'lives')\n"
     )
     (tmp_path / "job" / "train.py").write_text(look.format(pids=[one.pid for one in left]))
     command = [sys.executable, "-m", "lastro.cli", "drill", "--", "python", "train.py"]

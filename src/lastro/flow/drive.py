@@ -31,7 +31,7 @@ from lastro.flow.orders import Place, code_of, config_record, make_order, unatte
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.presence import is_supervised
 from lastro.flow.session import Session
-from lastro.flow.silence import TOLD_AFTER_SECONDS, Pulse, may_be_silent
+from lastro.flow.silence import Pulse, may_be_silent, told_after
 from lastro.journal.events import EventType
 from lastro.journal.signals import read_beat
 from lastro.journal.streams import StreamWriter
@@ -215,7 +215,7 @@ class Driver:
         living = [run for run in view.runs if run.id in supervised and may_be_silent(run)]
         silences = self._pulse.silences([run.id for run in living], self._d.clock.monotonic())
         for run in living:
-            if silences[run.id] < min(TOLD_AFTER_SECONDS, self._d.plan.silence_seconds / 4):
+            if silences[run.id] < told_after(self._d.plan.silence_seconds):
                 self._told.silent.discard(run.id)
             elif run.id not in self._told.silent:
                 self._told.silent.add(run.id)

@@ -13,9 +13,12 @@ from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import CampaignFolder
 from lastro.rules import End
+from lastro.run.attempt import SIGN_SECONDS
 
-#: A silence is told after so many seconds, or a quarter of what it may last, whichever is less.
+#: A silence is told after so many seconds, or a quarter of what it may last, whichever is less; but not
+#: before so many signs in a row have not come.
 TOLD_AFTER_SECONDS = 30.0
+SIGNS_MISSED = 3
 _TAKEN = (End.LOST.value, End.FENCED.value)
 
 
@@ -41,6 +44,11 @@ class Pulse:
         for run in self._seen.keys() - told.keys():
             del self._seen[run]
         return told
+
+
+def told_after(limit: float) -> float:
+    """Return the seconds of silence after which it is told; `limit`: seconds that it may last."""
+    return max(min(TOLD_AFTER_SECONDS, limit / 4), SIGNS_MISSED * SIGN_SECONDS)
 
 
 def may_be_silent(run: RunView) -> bool:
