@@ -140,10 +140,10 @@ def test_a_service_that_is_not_there_is_given_up_and_told() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: every connection is refused
         source = Aws(f"http://127.0.0.1:{taken.getsockname()[1]}")
-        threads = threading.active_count()
+        before = set(threading.enumerate())
         with _listening(source) as listener:
             wait_for(lambda: bool(listener.silent()))
-            wait_for(lambda: threading.active_count() == threads)
+            wait_for(lambda: set(threading.enumerate()) <= before)
 
     assert "refused" in listener.silent()["it"]
 
@@ -211,11 +211,11 @@ def test_a_slow_service_holds_nobody_up() -> None:
 
 
 def test_nothing_is_asked_on_a_machine_that_names_no_service(notice: Path) -> None:
-    threads = threading.active_count()
+    before = set(threading.enumerate())
 
     listener = listen({"LASTRO_NOTICE": str(notice)})
 
-    assert threading.active_count() == threads
+    assert set(threading.enumerate()) <= before
     assert listener.heard() is None
     _announce(notice, 5.0)
     said = listener.heard()
