@@ -31,7 +31,7 @@ test: $(READY) system
 
 # Each worker has to import the frameworks, so there are no more of them than a small machine has cores.
 test-adapters: $(READY_ADAPTERS)
-	.venv-adapters/bin/python -m pytest tests/adapters -n 2 --dist worksteal
+	.venv-adapters/bin/python -m pytest tests/adapters tests/examples/test_embed.py -n 2 --dist worksteal
 
 test-long: $(READY)
 	$(PY) -m pytest -m long -n $(WORKERS) --dist worksteal

@@ -154,7 +154,8 @@ def main() -> None:
             resolved[python] = versions(resolve(interpreter(python), without_torch)) | torch
 
     (ROOT / "requirements.lock").write_text(HEADER + "\n".join(merge(resolved)) + "\n")
-    added = [f"{name}=={version}" for name, version in sorted(missing_here(extras["adapters"]).items())]
+    beside = missing_here([*extras["adapters"], *extras["examples"]])
+    added = [f"{name}=={version}" for name, version in sorted(beside.items())]
     (ROOT / "requirements-adapters.lock").write_text(ADAPTERS_HEADER + "\n".join(added) + "\n")
 
 

@@ -30,13 +30,24 @@ def expected(script: Path) -> Mapping[str, Any]:
     raise AssertionError(f"{script} says not what is expected of it")
 
 
-def drill(script: Path, folder: Path) -> dict[str, Any]:
+def drill(script: Path, folder: Path, *options: str) -> dict[str, Any]:
     """Drill one script as its user would."""
     job = folder / script.stem / "job"
     job.mkdir(parents=True)
     (job / script.name).write_bytes(script.read_bytes())
     saves = () if "lastro.attach()" in script.read_text() else OWN_SAVES
-    command = [sys.executable, "-m", "lastro.cli", "drill", "--json", *saves, "--", "python", script.name]
+    command = [
+        sys.executable,
+        "-m",
+        "lastro.cli",
+        "drill",
+        "--json",
+        *options,
+        *saves,
+        "--",
+        "python",
+        script.name,
+    ]
     environment = {**os.environ, "LASTRO_HOME": str(folder / script.stem / "home")}
     done = subprocess.run(command, cwd=job, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr
@@ -67,3 +78,17 @@ def test_the_verdict_is_right_on_all_and_the_cause_on_nine_of_ten(half: str, tmp
 
     assert wrong == []
     assert sum(named) >= 0.9 * len(named), [line for _right, cause, line in judged if cause is False]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", ["open/api_validation", "blind/plain_validation_between"])
+def test_every_kind_of_kill_is_made_and_survived(name: str, tmp_path: Path) -> None:
+    result = drill(GALLERY / f"{name}.py", tmp_path, "--full")
+
+    assert result["verdict"] == "exact", result
+    assert [arm["name"] for arm in result["arms"][:-1]] == [
+        "between", "save", "twice", "epoch", "term", "notice", "validation",
+    ]  # fmt: skip
+    assert all(arm["measured"] for arm in result["arms"])
+    assert not list((tmp_path / Path(name).name / "home" / "drill").glob("*/*")), "nothing large stays"

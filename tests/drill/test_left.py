@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lastro.drill.arm import MARK
+from lastro.drill.arm import marker_of
 from lastro.procs.killtree import end_tree, members
 from tests.procs.real import eventually
 
@@ -32,7 +32,7 @@ def begin(folder: Path) -> tuple[subprocess.Popen[bytes], tuple[str, str]]:
     )
     log = eventually(lambda: [one for one in folder.rglob("log.txt") if "began" in one.read_text()])[0]
     place = next(parent for parent in log.parents if parent.name == "plain-1")
-    return process, (MARK, str(place))
+    return process, marker_of(place.parent)
 
 
 def test_an_interrupted_drill_leaves_nothing_running(tmp_path: Path) -> None:

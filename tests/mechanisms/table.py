@@ -30,8 +30,8 @@ MECHANISMS = (
     ),
     Mechanism(
         "a drill ends what a killed one has left",
-        "drill/arm.py",
-        "end_tree(marker)  # what a drill that was killed has left",
+        "flow/drilling.py",
+        "end_tree(marker_of(root))  # what a drill that was killed has left",
         "pass",
         "tests/drill/test_left.py::test_what_a_killed_drill_has_left_is_ended_by_the_next_one",
     ),
@@ -281,7 +281,7 @@ MECHANISMS = (
     ),
     Mechanism(
         "one home process drives a campaign",
-        "flow/session.py",
+        "flow/alone.py",
         "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)",
         "pass",
         "tests/flow/test_journey.py::"

@@ -12,10 +12,13 @@ from lastro.cli.options import (
     DEFAULT_FILE,
     WithCommand,
     as_json_option,
+    checkpoints_option,
     command_after_dashes,
     option,
+    refuse_saves_without_command,
+    resume_arg_option,
 )
-from lastro.cli.render import console, narrator, print_json
+from lastro.cli.render import console, narrator, print_json, show
 from lastro.clock import SystemClock
 from lastro.drill.drill import EVERY_STEPS, Effort
 from lastro.errors import UsageError
@@ -35,12 +38,8 @@ from lastro.units import parse_duration
     show_default=True,
     help="The campaign file that RUN is of.",
 )
-@option("--checkpoints", metavar="GLOB", help="With a command: its own saves, as in 'out/step-*.pt'.")
-@option(
-    "--resume-arg",
-    metavar="ARG",
-    help="With a command: what it gets to go on from a save, as in '--resume {latest}'.",
-)
+@checkpoints_option
+@resume_arg_option
 @option("--steps", type=click.IntRange(min=4), help="Updates of each life. By itself: until two saves.")
 @option(
     "--every",
@@ -51,10 +50,18 @@ from lastro.units import parse_duration
 )
 @option("--full", is_flag=True, help="Every kill that is possible.")
 @option("--budget", metavar="TIME", help="As many kills as fit into this time, as in 20min; one at least.")
+@option("--longest", metavar="TIME", default="1h", show_default=True, help="End a life after so long.")
 @as_json_option
 @click.pass_context
 def drill(
-    ctx: click.Context, /, full: bool, steps: int | None, budget: str | None, as_json: bool, **job: Any
+    ctx: click.Context,
+    /,
+    steps: int | None,
+    full: bool,
+    budget: str | None,
+    longest: str,
+    as_json: bool,
+    **job: Any,
 ) -> None:
     """Kill a job and resume it on purpose, and prove that the result equals no kill.
 
@@ -72,8 +79,12 @@ def drill(
       lastro drill control --full
     """
     wish = _understood(command_after_dashes(ctx), **job)
-    seconds = parse_duration(budget).total_seconds() if budget else None
-    effort = Effort(steps=steps, full=full, budget_seconds=seconds)
+    effort = Effort(
+        steps=steps,
+        full=full,
+        budget_seconds=parse_duration(budget).total_seconds() if budget else None,
+        seconds=parse_duration(longest).total_seconds(),
+    )
     shown = _Shown(stderr=as_json)
     try:
         result = drill_job(wish, Home(home_root()), SystemClock(), effort, shown)
@@ -82,7 +93,7 @@ def drill(
     if as_json:
         print_json({**result.as_json(), "exit_code": result.exit_code})
     else:
-        console().print(drill_text(result))
+        show(drill_text(result))
     ctx.exit(result.exit_code)
 
 
@@ -101,11 +112,8 @@ def _understood(
             _("there is a run ({run}) and a command; it can only be one of them").format(run=run),
             hint=_("a command after `--` needs no campaign file"),
         )
-    if command is None and (checkpoints or resume_arg):
-        raise UsageError(
-            _("--checkpoints and --resume-arg are for a command, and there is none after `--`"),
-            hint=_("a campaign file has the keys checkpoints and resume_arg"),
-        )
+    if command is None:
+        refuse_saves_without_command(checkpoints, resume_arg)
     return DrillWish(
         command=command,
         folder=Path.cwd().resolve(),

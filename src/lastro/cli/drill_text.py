@@ -47,6 +47,9 @@ def _parts(result: DrillResult) -> Iterator[RenderableType]:
         yield _under(_("cannot be seen: {what}").format(what=text), style="yellow")
     for what, why in result.left_out:
         yield _under(_("left out: {what} ({why})").format(what=what, why=why), style="dim")
+    if result.folder is not None:
+        path = _("logs and traces: {folder}").format(folder=result.folder)
+        yield Text(path, no_wrap=True, overflow="ignore")  # a path that is broken cannot be copied
 
 
 def _cause(result: DrillResult) -> Iterator[RenderableType]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from lastro.errors import UsageError
 from lastro.locale import _
 
 
@@ -45,6 +46,15 @@ def command_after_dashes(ctx: click.Context) -> tuple[str, ...] | None:
     return command
 
 
+def refuse_saves_without_command(*saves: str | None) -> None:
+    """Refuse `--checkpoints` and `--resume-arg` where there is no command that they could be of."""
+    if any(value is not None for value in saves):
+        raise UsageError(
+            _("--checkpoints and --resume-arg are for a command, and there is none after `--`"),
+            hint=_("a campaign file has the keys checkpoints and resume_arg"),
+        )
+
+
 class Option(click.Option):
     """An option whose help is looked up in the catalogue when it is shown."""
 
@@ -77,6 +87,14 @@ campaign_option = option(
     default=DEFAULT_FILE,
     show_default=True,
     help="The campaign file; without one here, the campaign that was used last.",
+)
+checkpoints_option = option(
+    "--checkpoints", metavar="GLOB", help="With a command: its own saves, as in 'out/checkpoint-*'."
+)
+resume_arg_option = option(
+    "--resume-arg",
+    metavar="ARG",
+    help="With a command: what it gets to go on from a save, as in '--resume {latest}'.",
 )
 disk_option = option(
     "--disk",

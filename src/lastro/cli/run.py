@@ -14,9 +14,12 @@ from lastro.cli.options import (
     WithCommand,
     as_json_option,
     campaign_argument,
+    checkpoints_option,
     command_after_dashes,
     disk_option,
     option,
+    refuse_saves_without_command,
+    resume_arg_option,
 )
 from lastro.cli.render import echo, narrator, print_json, show, unread
 from lastro.clock import SystemClock
@@ -42,12 +45,8 @@ from lastro.view.terminal import status, summary
 )
 @option("--close/--no-close", default=True, help="Whether to end with reloading, conclusion and report.")
 @option("--smoke", is_flag=True, help="All of it in small, on this computer: does the path work?")
-@option("--checkpoints", metavar="GLOB", help="With a command: its own saves, as in 'out/checkpoint-*'.")
-@option(
-    "--resume-arg",
-    metavar="ARG",
-    help="With a command: what it gets to go on from a save, as in '--resume {latest}'.",
-)
+@checkpoints_option
+@resume_arg_option
 @option("--take-over", is_flag=True, help="Drive from here what another home has driven until now.")
 @option("--revise", metavar="WHY", help="Why the campaign file differs from the frozen plan.")
 @as_json_option
@@ -122,11 +121,7 @@ def _understood(ctx: click.Context, wish: dict[str, Any], tell: Callable[[str], 
     saves = {"checkpoints": wish.pop("checkpoints"), "resume_arg": wish.pop("resume_arg")}
     command = command_after_dashes(ctx)
     if command is None:
-        if any(value is not None for value in saves.values()):
-            raise UsageError(
-                _("--checkpoints and --resume-arg are for a command, and there is none after `--`"),
-                hint=_("a campaign file has the keys checkpoints and resume_arg"),
-            )
+        refuse_saves_without_command(*saves.values())
         return wish
     if ctx.get_parameter_source("campaign_file") is ParameterSource.COMMANDLINE:
         raise UsageError(

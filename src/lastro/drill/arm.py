@@ -26,8 +26,10 @@ from lastro.providers.environment import NOTICE, with_interpreter
 from lastro.rules import CheckpointPolicy, End, Order
 from lastro.storage.secrets import redacted
 
-#: Marks everything that an arm has started, so that nothing of it stays.
+#: Marks everything that a drill has started, with its folder: so nothing of it stays.
 MARK = "LASTRO_DRILL"
+#: Only the last save is gone back to; one more, as long as the next is being made.
+_KEPT = 2
 _CAMPAIGN = "drill"
 #: More lives than any plan of kills has: a job that ends otherwise is not started for ever.
 _MOST_STARTS = 6
@@ -50,8 +52,8 @@ class Subject:
 class Arm:
     """What came of one arm.
 
-    `seconds`: from its start to its end. `failure`: why its last life ended, in words, unless that was at the
-    last update. `run`: its folder. `workdir`: of its first machine.
+    `run`: its folder. `workdir`: of its first machine. `seconds`: from its start to its end; `over`: its time
+    was over before that. `failure`: why its last life ended, in words, unless that was at the last update.
     """
 
     name: str
@@ -60,9 +62,11 @@ class Arm:
     lives: tuple[Life, ...]
     seconds: float
     failure: str | None
+    over: bool
 
     @property
     def last(self) -> int:
+        """The last update that was made in any life."""
         return max((life.last for life in self.lives), default=0)
 
 
@@ -88,20 +92,17 @@ def live_through(
         leave_out: groups that a job which attaches does not get back, on purpose.
     """
     place, began = root / name, time.monotonic()
-    marker = (MARK, str(place))
-    end_tree(marker)  # what a drill that was killed has left
-    if place.exists():
-        shutil.rmtree(place)
+    marker, over = marker_of(root), False
     run = Disk(place / "disk").campaign(_CAMPAIGN).run(subject.order.run)
     atomic.make_folder(run.root / "code")
     assert subject.order.code is not None
-    os.link(subject.archive, run.code(subject.order.code.digest))
+    shutil.copyfile(subject.archive, run.code(subject.order.code.digest))
     try:
         for number in range(1, _MOST_STARTS + 1):
             notice = place / f"notice-{number}.json"
             _write_orders(subject, run, place, number, replace(told, notice=str(notice)), leave_out)
-            ended = _supervise(run, marker, notice, began + seconds, look)
-            if ended or _is_over(run):
+            over = _supervise(run, marker, notice, began + seconds, look)
+            if over or _is_over(run):
                 break
     finally:
         end_tree(marker)
@@ -113,7 +114,19 @@ def live_through(
         lives=lives,
         seconds=time.monotonic() - began,
         failure=_failure(run, lives),
+        over=over,
     )
+
+
+def marker_of(root: Path) -> tuple[str, str]:
+    """Return the variable by which the processes of a drill are found; `root`: its folder."""
+    return (MARK, str(root))
+
+
+def tidy(arm: Arm) -> None:
+    """Remove what is large of an arm that was read: its saves, its outputs, its working folders."""
+    for large in (arm.run.checkpoints, arm.run.outputs, *arm.workdir.parent.glob("machine-*")):
+        shutil.rmtree(large, ignore_errors=True)
 
 
 def _workdir(place: Path, machine: int) -> Path:
@@ -164,7 +177,7 @@ def _write_orders(
         **subject.order.environment,
         VARIABLE: str(instructions),
         "PYTHONPATH": os.pathsep.join(paths),
-        MARK: str(place),
+        **dict([marker_of(place.parent)]),
     }
     order = replace(
         subject.order,
@@ -173,7 +186,7 @@ def _write_orders(
         campaign_folder=str(run.root.parent.parent),
         machine=f"drill-{number}",
         environment=environment,
-        checkpoint=CheckpointPolicy(every_steps=subject.every_steps, keep=1000),
+        checkpoint=CheckpointPolicy(every_steps=subject.every_steps, keep=_KEPT),
         stop=(),
         leave_out=leave_out,
     )

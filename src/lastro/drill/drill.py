@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lastro.drill.arm import Arm, Subject, last_step, live_through
+from lastro.drill.arm import Arm, Subject, last_step, live_through, tidy
 from lastro.drill.compare import Reference, make_reference
 from lastro.drill.kills import Arrangement, Choice, choose_kills
 from lastro.drill.outside import OutsideDrill
@@ -57,13 +57,15 @@ class Drill:
         """Carry it out."""
         first = self._first()
         if not first.lives or not first.lives[0].updates:
-            return self._nothing_seen(first) if first.failure else self._from_outside(first)
+            return self._nothing_seen(first.failure) if first.failure else self._from_outside(first)
+        tidy(first)
         until = first.last
         pattern = self._subject.order.checkpoints
         told = Instructions(until=until, pattern=pattern)
         undisturbed = [first.lives[0]]
         for number in range(2, UNDISTURBED + 1):
             arm = self._live(_("undisturbed life {number}").format(number=number), f"plain-{number}", told)
+            tidy(arm)
             undisturbed += arm.lives[:1]
         reference = make_reference(undisturbed)
         choice = choose_kills(
@@ -127,6 +129,7 @@ class Drill:
 
     def _arm(self, one: Arrangement, told: Instructions, reference: Reference) -> ArmResult:
         arm = self._live(one.what, one.name, replace(told, kills=one.kills))
+        tidy(arm)
         return judge_arm(one.name, one.what, arm.lives, reference, told.until, len(one.kills), arm.failure)
 
     def _control(
@@ -144,6 +147,7 @@ class Drill:
                 arm = self._live(what, f"control-{kind}", replace(told, kills=one.kills), (name,))
             else:
                 arm = self._live(what, f"control-{kind}", replace(told, kills=one.kills, forget=kind))
+            tidy(arm)
             result = judge_arm(
                 f"control-{kind}", what, arm.lives, reference, told.until, len(one.kills), arm.failure
             )
@@ -156,8 +160,7 @@ class Drill:
         drill = OutsideDrill(self._subject, self._root, self._effort.seconds, self._tell)
         return replace(drill.run(first), seconds=round(time.monotonic() - self._began, 1))
 
-    def _nothing_seen(self, arm: Arm) -> DrillResult:
-        why = arm.failure or ""
+    def _nothing_seen(self, why: str) -> DrillResult:
         nothing = Reference(lives=(), exact=False, fields=frozenset(), noisy=frozenset())
         result = ArmResult(name="plain-1", what=_("undisturbed life 1"), answer=Answer.NOT_PROVEN, why=why)
         return replace(

@@ -76,63 +76,58 @@ def _possible(reference: Life, saves: Sequence[int]) -> tuple[list[Arrangement],
 
     They resume from different saves: bugs in the order of the data show only in a later epoch.
     """
-    last = reference.last
-    usable = [step for step in saves if last - step >= 3]
+    usable = [step for step in saves if reference.last - step >= 3]
     if not usable:
         return [], [(_("every kill"), _("no save was seen before the last update"))]
-    first = usable[0]
-    between, again = _after(first, usable, last), _after(usable[len(usable) // 2], usable, last)
-    arms = [
-        Arrangement(
-            name="between",
-            what=_("killed between two saves, after update {step}").format(step=between),
-            kills={1: Kill(KILL, UPDATE, between)},
-        )
-    ]
-    left_out: list[tuple[str, str]] = []
-    if len(usable) > 1:
-        arms.append(
-            Arrangement(
-                name="save",
-                what=_("killed in a save, after update {step}").format(step=usable[-1]),
-                kills={1: Kill(KILL, SAVE, usable[-1])},
-            )
-        )
-    else:
-        left_out.append((_("killed in a save"), _("a second save was not seen")))
-    arms.append(
-        Arrangement(
-            name="twice",
-            what=_("killed after update {step}, and again two updates after it was resumed").format(
-                step=again
-            ),
-            kills={1: Kill(KILL, UPDATE, again), 2: Kill(KILL, UPDATE, 2)},
-        )
+    between = _after(usable[0], usable, reference.last)
+    again = _after(usable[len(usable) // 2], usable, reference.last)
+    later = [update for update in reference.updates if usable[0] + 1 < update.step < reference.last]
+    every = (
+        (
+            "between",
+            _("killed between two saves, after update {step}").format(step=between),
+            {1: Kill(KILL, UPDATE, between)},
+            None,
+        ),
+        (
+            "save",
+            _("killed in a save, after update {step}").format(step=usable[-1]),
+            {1: Kill(KILL, SAVE, usable[-1])},
+            None if len(usable) > 1 else _("a second save was not seen"),
+        ),
+        (
+            "twice",
+            _("killed after update {step}, and again two updates after it was resumed").format(step=again),
+            {1: Kill(KILL, UPDATE, again), 2: Kill(KILL, UPDATE, 2)},
+            None,
+        ),
+        (
+            "epoch",
+            _("killed at the end of an epoch"),
+            {1: Kill(KILL, EPOCH, usable[0] + 1)},
+            None if any(one.begins for one in later) else _("no epoch ended after the first save"),
+        ),
+        (
+            "term",
+            _("asked to leave by SIGTERM, after update {step}").format(step=between),
+            {1: Kill(TERM, UPDATE, between)},
+            None,
+        ),
+        (
+            "notice",
+            _("machine taken away with notice, after update {step}").format(step=between),
+            {1: Kill(NOTICE, UPDATE, between)},
+            None,
+        ),
+        (
+            "validation",
+            _("killed in a validation"),
+            {1: Kill(KILL, VALIDATION, usable[0] + 1)},
+            None if any(one.evaluations for one in later) else _("none was seen after the first save"),
+        ),
     )
-    later = [update for update in reference.updates if first + 1 < update.step < last]
-    if any(update.begins for update in later):
-        kill = Kill(KILL, EPOCH, first + 1)
-        arms.append(Arrangement(name="epoch", what=_("killed at the end of an epoch"), kills={1: kill}))
-    else:
-        left_out.append((_("killed at the end of an epoch"), _("no epoch ended after the first save")))
-    arms += [
-        Arrangement(
-            name="term",
-            what=_("asked to leave by SIGTERM, after update {step}").format(step=between),
-            kills={1: Kill(TERM, UPDATE, between)},
-        ),
-        Arrangement(
-            name="notice",
-            what=_("machine taken away with notice, after update {step}").format(step=between),
-            kills={1: Kill(NOTICE, UPDATE, between)},
-        ),
-    ]
-    if any(update.evaluations for update in later):
-        kill = Kill(KILL, VALIDATION, first + 1)
-        arms.append(Arrangement(name="validation", what=_("killed in a validation"), kills={1: kill}))
-    else:
-        left_out.append((_("killed in a validation"), _("none was seen after the first save")))
-    return arms, left_out
+    arms = [Arrangement(name=name, what=what, kills=kills) for name, what, kills, why in every if why is None]
+    return arms, [(what, why) for _name, what, _kills, why in every if why is not None]
 
 
 def _after(save: int, saves: Sequence[int], last: int) -> int:

@@ -15,7 +15,7 @@ from lastro.checkpoint import digest
 from lastro.checkpoint.foreign import find_saves
 from lastro.checkpoint.store import file_digest
 from lastro.drill import spoil
-from lastro.drill.arm import Arm, Subject, live_through
+from lastro.drill.arm import Arm, Subject, live_through, tidy
 from lastro.drill.printed import Outside, Shared, difference, shared_by
 from lastro.drill.progress import UNDISTURBED, Progress
 from lastro.drill.verdict import Answer, ArmResult, DrillResult
@@ -39,6 +39,9 @@ class OutsideDrill:
 
     def run(self, first: Arm) -> DrillResult:
         """Carry it out; `first` is an undisturbed life that has ended well."""
+        if first.over:
+            why = _("the job did not come to its end in time; give it less to do, or more time by --longest")
+            return self._result(Answer.NOT_PROVEN, why, (), 1)
         if not _copies(first.run):
             return self._result(Answer.NOT_PROVEN, _nothing_to_resume(), (), 1)
         undisturbed = [self._seen(first)]
@@ -118,7 +121,9 @@ class OutsideDrill:
         numbers = sorted(int(path.name) for path in arm.run.attempts.glob("[0-9]*"))
         logs = [arm.run.attempt(number).log for number in numbers]
         lives = [log.read_text(errors="replace").splitlines() if log.exists() else [] for log in logs]
-        return Outside(lives=tuple(tuple(life) for life in lives), files=self._left(arm))
+        seen = Outside(lives=tuple(tuple(life) for life in lives), files=self._left(arm))
+        tidy(arm)
+        return seen
 
     def _left(self, arm: Arm) -> dict[str, str]:
         """Return digests of what the job has published, and of files in its folder that are no saves."""

@@ -54,7 +54,7 @@ class ArmResult:
 
 @dataclass(frozen=True, kw_only=True)
 class DrillResult:
-    """The whole answer, as `--json` prints it."""
+    """The whole answer, as `--json` prints it. `folder`: of logs and traces, where they were kept."""
 
     verdict: Answer
     why: str
@@ -66,6 +66,7 @@ class DrillResult:
     left_out: tuple[tuple[str, str], ...]
     limits: tuple[str, ...]
     seconds: float
+    folder: str | None = None
 
     @property
     def exit_code(self) -> int:

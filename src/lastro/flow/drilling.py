@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from lastro import atomic
 from lastro.clock import Clock
-from lastro.drill.arm import Subject
+from lastro.drill.arm import Subject, marker_of
 from lastro.drill.drill import EVERY_STEPS, Drill, Effort
 from lastro.drill.progress import Progress
 from lastro.drill.verdict import DrillResult
 from lastro.errors import UsageError
+from lastro.flow.alone import alone
 from lastro.flow.drills import keep_drill
 from lastro.flow.freeze import Draft, draw_up
 from lastro.flow.orders import Place, make_order
@@ -24,6 +22,7 @@ from lastro.flow.quick import quick_campaign
 from lastro.locale import _
 from lastro.paths import Disk, Home
 from lastro.plan.build import Plan, PlannedRun
+from lastro.procs.killtree import end_tree
 from lastro.providers.base import Machine, MachineState, Traits
 from lastro.storage.snapshot import write_archive
 
@@ -52,7 +51,12 @@ def drill_job(wish: DrillWish, home: Home, clock: Clock, effort: Effort, tell: P
     """
     draft, run, plan = _subject(wish, clock)
     key = hashlib.sha256(f"{draft.folder} {draft.plan.campaign} {run.name}".encode()).hexdigest()[:16]
-    with _own_folder(home, key) as root:
+    root = home.drill(key)
+    with alone(root, _("another drill of this job is under way")):
+        end_tree(marker_of(root))  # what a drill that was killed has left
+        if root.exists():
+            atomic.remove_tree(root)
+        atomic.make_folder(root)
         archive = root / "code.tar"
         write_archive(draft.folder, _without_saves(draft), archive)
         order = make_order(draft.plan, run, _place(root, clock))
@@ -61,6 +65,10 @@ def drill_job(wish: DrillWish, home: Home, clock: Clock, effort: Effort, tell: P
         order = replace(order, code=replace(order.code, links=links), corpus=None)
         subject = Subject(order=order, archive=archive, every_steps=wish.every_steps)
         result = Drill(subject, root, effort, tell).run()
+        if result.exit_code:
+            result = replace(result, folder=str(root))
+        else:
+            atomic.remove_tree(root)
     keep_drill(home, key, plan, run, result, clock)
     return result
 
@@ -121,24 +129,3 @@ def _place(root: Path, clock: Clock) -> Place:
         home_stream="drill",
         home_head="",
     )
-
-
-@contextlib.contextmanager
-def _own_folder(home: Home, key: str) -> Iterator[Path]:
-    """Give the folder of this drill, empty; only one drill of a job at a time."""
-    root = home.drill(key)
-    atomic.make_folder(root.parent)
-    descriptor = os.open(root.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UsageError(
-                _("another drill of this job is under way"), hint=_("wait for its end")
-            ) from error
-        if root.exists():
-            atomic.remove_tree(root)
-        atomic.make_folder(root)
-        yield root
-    finally:
-        os.close(descriptor)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from lastro import __version__, atomic, strictjson
 from lastro.clock import Clock
 from lastro.disk.facts import read_disk
 from lastro.errors import JournalDamaged, StorageError, UsageError
+from lastro.flow.alone import locked
 from lastro.journal.projections import project
 from lastro.journal.streams import Event, Head, StreamWriter, believed, ingest, parse_stream
 from lastro.journal.views import CampaignView
@@ -54,7 +54,7 @@ class Session:
         atomic.make_folder(self.at_home.root)
         descriptor = os.open(self.at_home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            if not _lock(descriptor):
+            if not locked(descriptor):
                 yield None
                 return
             used = 1 + max(map(_used, _records(self.home)), default=0)
@@ -76,7 +76,7 @@ class Session:
         except FileNotFoundError:
             return False
         try:
-            return not _lock(descriptor)
+            return not locked(descriptor)
         finally:
             os.close(descriptor)
 
@@ -170,15 +170,6 @@ class Session:
         """Return the campaign as its streams tell it now."""
         now = self._clock.stamp()
         return project(self.events(), now.at, now)
-
-
-def _lock(descriptor: int) -> bool:
-    """Take the right to write, until this descriptor is closed; False when another living process has it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def whole_lines(path: Path) -> bytes:

@@ -6,7 +6,6 @@ It has a home and a disk of its own below the real home, so that it never mixes 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,8 @@ from pathlib import Path
 
 from lastro import atomic
 from lastro.clock import Clock
-from lastro.errors import DeliverableRejected, NotProven, UsageError
+from lastro.errors import DeliverableRejected, NotProven
+from lastro.flow.alone import alone
 from lastro.flow.campaign import Outcome, Wish, run_campaign
 from lastro.flow.drive import Tell
 from lastro.locale import _
@@ -125,15 +125,7 @@ def _exit_code(outcome: Outcome, failed: tuple[str, ...]) -> int:
 def _own_home(home: Home, campaign: str, folder: Path, clock: Clock) -> Iterator[Home]:
     """Give an empty home; what an earlier smoke run has left is ended and removed."""
     place = home.smoke(f"{campaign}-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]}")
-    atomic.make_folder(place.parent)
-    descriptor = os.open(place.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise UsageError(
-                _("another `lastro run --smoke` of this campaign is under way"), hint=_("wait for its end")
-            ) from error
+    with alone(place, _("another `lastro run --smoke` of this campaign is under way")):
         own = Home(place)
         local = Local(own, clock)
         for machine in local.machines():
@@ -145,8 +137,6 @@ def _own_home(home: Home, campaign: str, folder: Path, clock: Clock) -> Iterator
         finally:
             for machine in local.machines():
                 local.delete(machine.id)
-    finally:
-        os.close(descriptor)
 
 
 @contextlib.contextmanager

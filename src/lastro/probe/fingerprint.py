@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-xxhash: Any
-try:
-    import xxhash
-except ImportError:  # the job's Python need not have it
-    xxhash = None
+from lastro.checkpoint import digest as digests
 
 #: Rows of a batch are told apart one by one, up to so many.
 MOST_ROWS = 1024
 _DEEPEST = 12
 
 
-def _hasher() -> Any:
-    return xxhash.xxh3_128() if xxhash is not None else hashlib.blake2b(digest_size=16)
-
-
 def digest(value: Any) -> str:
     """Return the digest of a tree of tensors, arrays and plain values, 12 hex digits."""
-    hasher = _hasher()
+    hasher = digests.hasher(digests.ALGORITHM)
+    assert hasher is not None  # the algorithm was chosen because it is here
     _feed(hasher, value, 0)
     return str(hasher.hexdigest())[:12]
 
