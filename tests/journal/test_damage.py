@@ -18,7 +18,7 @@ from lastro.flow.session import Facts, Session, session_key
 from lastro.flow.verifying import require_whole, verify_folder, verify_session
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
-from lastro.paths import Disk, Home, stream_of_home
+from lastro.paths import CampaignFolder, Disk, Home, stream_of_home
 from lastro.storage.home import home_id
 
 RUN = "0123456789abcdef"
@@ -198,6 +198,19 @@ def test_a_closing_that_was_made_again_over_a_cut_stream_is_not_what_home_record
     (told.disk / told.own).write_bytes(data)
 
     assert "it has 2 events" in told.said()[f"disk/{FIRST}"]
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_a_stream_that_was_empty_at_the_closing_is_believed(tmp_path: Path, later: int) -> None:
+    """A supervisor that is killed between making its stream and the first line leaves an empty one."""
+    stream = CampaignFolder(tmp_path).stream(f"{RUN}-1")
+    stream.parent.mkdir()
+    stream.write_bytes(b"")
+    write_close_manifest(CampaignFolder(tmp_path))
+    if later:
+        StreamWriter(stream, ManualClock(), {"campaign": "c"}).close()
+
+    assert [(each.events, each.why) for each in verify_folder(stream.parent)] == [(later, None)]
 
 
 def test_a_mirror_that_lags_behind_is_no_damage(told: Told) -> None:

@@ -153,7 +153,8 @@ def _contradiction(reading: Reading, anchor: Anchor) -> str | None:
         return _("it has {have} events, but {where} has seen {seq}: its end was cut off").format(
             have=len(digests), where=anchor.where, seq=anchor.seq
         )
-    if digests[anchor.seq - 1] != anchor.digest:
+    # A stream whose writer was ended before its first line was whole has a head, and no event, to look at.
+    if anchor.seq > 0 and digests[anchor.seq - 1] != anchor.digest:
         return _("it is not what {stream} recorded of it (event {seq})").format(
             stream=anchor.where, seq=anchor.seq
         )
