@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from lastro.errors import CampaignInvalid
 from lastro.locale import _
@@ -261,12 +262,18 @@ def _keys_at(model: type[BaseModel], path: tuple[str | int, ...]) -> tuple[str, 
     here: Any = model
     for part in path:
         if isinstance(here, type) and issubclass(here, BaseModel):
-            here = here.model_fields[str(part)].annotation if str(part) in here.model_fields else None
+            field = _fields(here).get(str(part))
+            here = field.annotation if field else None
         else:  # the value type of dict[str, X] or tuple[X, ...]
             inner = [kind for kind in typing.get_args(here) if kind is not Ellipsis]
             here = inner[-1] if inner else None
         here = _plain(here)
-    return tuple(here.model_fields) if isinstance(here, type) and issubclass(here, BaseModel) else ()
+    return tuple(_fields(here)) if isinstance(here, type) and issubclass(here, BaseModel) else ()
+
+
+def _fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    """Return the fields of a model by their keys in the file: `from` is no name that Python allows."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _plain(annotation: Any) -> Any:
