@@ -81,23 +81,27 @@ class AlsoWritten:
 
 #: As `lastro.units` reads them; a schema has no way to say that capitals do not matter.
 _DURATION = r"^\s*([0-9]+(\.[0-9]+)?\s*[A-Za-z]+\s*)+$"
-_AMOUNT = r"^\s*[0-9]+(\.[0-9]+)?\s+[A-Z]{3}\s*$"
+AMOUNT_PATTERN = r"^\s*[0-9]+(\.[0-9]+)?\s+[A-Z]{3}\s*$"
 _SIZE = r"^\s*[0-9]+(\.[0-9]+)?\s*[A-Za-z]+\s*$"
 IS_DURATION = written_as("72h", "10min", "1h 30min", pattern=_DURATION)
-IS_AMOUNT = written_as("60 USD", "47.14 BRL", pattern=_AMOUNT)
+IS_AMOUNT = written_as("60 USD", "47.14 BRL", pattern=AMOUNT_PATTERN)
 
 
-def _read(parse: Callable[[str], T], kind: type, wanted: Callable[[], str]) -> BeforeValidator:
-    """Return a validator that parses text, keeps a parsed value, and refuses the rest by name."""
+def _reader(parse: Callable[[str], T], kind: type[T], wanted: Callable[[], str]) -> Callable[[object], T]:
+    """Return a function that parses text, keeps a parsed value, and refuses the rest by name."""
 
-    def convert(value: object) -> object:
+    def convert(value: object) -> T:
         if isinstance(value, str):
             return parse(value)
         if isinstance(value, kind) and not isinstance(value, bool):
             return value
         raise ValueError(_("{value} is not {wanted}").format(value=shown(value), wanted=wanted()))
 
-    return BeforeValidator(convert)
+    return convert
+
+
+def _read(parse: Callable[[str], T], kind: type[T], wanted: Callable[[], str]) -> BeforeValidator:
+    return BeforeValidator(_reader(parse, kind, wanted))
 
 
 def _parse_positive_duration(text: str) -> timedelta:
@@ -114,6 +118,11 @@ def _parse_positive_money(text: str) -> Money:
     return money
 
 
+#: Reads an amount of money that is not less than nothing. Raises ValueError for the user.
+read_amount = _reader(
+    _parse_positive_money, Money, lambda: _("an amount with its currency, such as '60 USD'")
+)
+
 #: A length of time that is more than none.
 Duration = Annotated[
     timedelta,
@@ -125,11 +134,7 @@ DurationOrZero = Annotated[
     _read(parse_duration, timedelta, lambda: _("a duration such as '2s' or '10min'")),
     IS_DURATION,
 ]
-Amount = Annotated[
-    Money,
-    _read(_parse_positive_money, Money, lambda: _("an amount with its currency, such as '60 USD'")),
-    IS_AMOUNT,
-]
+Amount = Annotated[Money, BeforeValidator(read_amount), IS_AMOUNT]
 #: A number of bytes.
 Size = Annotated[
     int,

@@ -107,10 +107,15 @@ def made_in_code(model: type[M], values: Mapping[str, Any]) -> M:
 
 
 def load_offers(path: Path) -> tuple[Offer, ...]:
-    """Read an offers file. Raises CampaignInvalid."""
+    """Read the offers of an offers file. Raises CampaignInvalid."""
+    return load_offers_file(path).offers
+
+
+def load_offers_file(path: Path) -> Offers:
+    """Read an offers file with its disks, egress, rates and balances. Raises CampaignInvalid."""
     hint = _("write it, or remove `offers:` from the campaign file; docs/campaign-file.md shows one")
     text = _read(path, what=_("an offers file"), hint=hint)
-    return _load(Offers, text, str(path)).offers
+    return _load(Offers, text, str(path))
 
 
 def load_faults(path: Path, runs: Collection[str] | None = None) -> tuple[FaultSpec, ...]:
