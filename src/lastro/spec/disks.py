@@ -22,8 +22,9 @@ from lastro.spec.prices import (
 )
 from lastro.units import Money, show_bytes
 
-#: 365 days in twelve parts. AWS ("730 hours in a month", calculator.aws, assumptions) and Google Cloud
-#: (cloud.google.com/compute/all-pricing, "a month is 730 hours") bill storage and show prices so.
+#: 365 days in twelve parts. Google Cloud's list says so too: 1 GiB for a month at 0.02 USD is 0.000027397 USD
+#: an hour (cloud.google.com/storage/pricing, read 2026-09-20). A bill that counts the hours of the month at
+#: hand, as AWS's does (repost.aws/knowledge-center/ebs-volume-charges), has 672 to 744 of them.
 HOURS_OF_A_MONTH = 730
 
 
