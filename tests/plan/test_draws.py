@@ -6,7 +6,7 @@ import pytest
 
 from lastro.billing import Lease, LeaseKind
 from lastro.errors import UsageError
-from lastro.plan.draws import Draws, Held, DrawnInterval, Machine
+from lastro.plan.draws import DrawnInterval, Draws, Held, Machine
 from lastro.plan.parts import Span
 from lastro.units import Money
 

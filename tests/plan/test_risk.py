@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lastro.billing import Lease, LeaseKind, cost
 from lastro.plan.parts import Span
-from lastro.plan.risk import Draws, Held, DrawnInterval, Machine, Risk, assess_risk
+from lastro.plan.risk import DrawnInterval, Draws, Held, Machine, Risk, assess_risk
 from lastro.units import Money
 
 

@@ -1,4 +1,4 @@
-"""What the risk of a calendar is drawn from: its intervals in a fixed order on fixed lanes, and their bills."""
+"""What the risk of a calendar is drawn from: intervals in a fixed order on fixed lanes, and their bills."""
 
 from __future__ import annotations
 

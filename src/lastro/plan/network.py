@@ -16,7 +16,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """An interval, and all that must have ended before it (with the wait): what it is after, and its lanes."""
+    """An interval, and all that has to have ended before it (with the wait): what it is after, its lanes."""
 
     span: Span
     begin: int

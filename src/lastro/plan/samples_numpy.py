@@ -21,8 +21,10 @@ Array = Any  # NumPy's stubs need a newer Python than ours
 def sample(network: Network, count: int) -> Samples:
     """Draw `count` calendars."""
     size = len(network.nodes)
-    ends, costs = np.empty(count), np.empty(count)
-    critical, moved = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    ends: Array = np.empty(count)
+    costs: Array = np.empty(count)
+    critical: Array = np.zeros(size, np.int64)
+    moved: Array = np.zeros(size, np.int64)
     for begin in range(0, count, BLOCK):
         block = slice(begin, min(begin + BLOCK, count))
         hours_SB = draw(network, block)
