@@ -11,12 +11,26 @@ from safetensors.numpy import load_file, save_file
 
 from lastro.closeout.judge import Verdict
 from lastro.closeout.promise import Promise
+from lastro.closeout.reload.place import level_for
 from tests.closeout.tiny import MODEL, PREDICTIONS, PROMISE, TinyRun, alive_with, predictions
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> TinyRun:
     return TinyRun(tmp_path)
+
+
+def test_without_a_jail_the_level_is_a_fresh_process_and_the_reason_is_told(
+    run: TinyRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LASTRO_RELOAD_LEVEL", "fresh")
+
+    judged = run.judged()["model"]
+
+    assert judged.verdict is Verdict.ACCEPTED
+    assert judged.level == "fresh process"
+    assert judged.level_why == "LASTRO_RELOAD_LEVEL=fresh asks for it"
+    assert "in a fresh process" in judged.why
 
 
 def change_one_prediction(run: TinyRun) -> None:
@@ -39,7 +53,9 @@ def test_an_honest_run_is_accepted_with_its_metric_and_its_level(run: TinyRun) -
 
     assert {one.verdict for one in judged.values()} == {Verdict.ACCEPTED}
     assert judged["predictions"].metric == 7 / 8
-    assert judged["model"].level == judged["predictions"].level == "fresh process"
+    assert judged["model"].level == judged["predictions"].level == level_for({})[0]
+    assert judged["model"].versions["python"]
+    assert judged["model"].seconds is not None
     assert judged["model"].loader == "command"
     assert judged["model"].digest == run.published["model.safetensors"]
     assert "all 8 rows were recomputed" in judged["model"].why
@@ -305,7 +321,7 @@ def test_an_output_that_only_opens_stays_produced(run: TinyRun) -> None:
 
     assert judged.verdict is Verdict.PRODUCED
     assert judged.loader == "safetensors"
-    assert judged.level == "closing process"
+    assert judged.level == "at home"
 
 
 def test_a_reload_that_is_compared_with_nothing_stays_produced(run: TinyRun) -> None:

@@ -198,7 +198,6 @@ def _compare(target: _Seen, result: Path, tolerance: Tolerance | None) -> Compar
 
 def _findings(one: _Seen, promise: Promise, reloads: Sequence[_Reload]) -> Findings:
     own = next((reload for reload in reloads if reload.name == one.promised.name), None)
-    compared = {reload.name: reload.comparison for reload in reloads}
     return Findings(
         digest=one.digest,
         content=content_digest(one.copy) if one.digest is not None else None,
@@ -207,12 +206,19 @@ def _findings(one: _Seen, promise: Promise, reloads: Sequence[_Reload]) -> Findi
         reloaded=own.reloaded if own else None,
         comparison=own.comparison if own else None,
         recomputed=tuple(
-            Recomputed(by=model.name, comparison=compared.get(model.name))
+            _recomputed(model.name, reloads)
             for model in promise.deliverables
             if model.compare == one.promised.name
         ),
         measured=_measured(one),
     )
+
+
+def _recomputed(model: str, reloads: Sequence[_Reload]) -> Recomputed:
+    for one in reloads:
+        if one.name == model:
+            return Recomputed(by=model, reloaded=one.reloaded, comparison=one.comparison)
+    return Recomputed(by=model)
 
 
 def _measured(one: _Seen) -> Measured | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -11,14 +11,11 @@ from lastro.closeout.compare import Comparison
 from lastro.closeout.controls import Refusal
 from lastro.closeout.metric import Measured
 from lastro.closeout.promise import Deliverable
-from lastro.closeout.reload.command import LEVEL as FRESH_PROCESS
 from lastro.closeout.reload.command import LOADER as COMMAND
 from lastro.closeout.reload.command import Reloaded
 from lastro.closeout.reload.loader import Opened
+from lastro.closeout.reload.place import JAILED
 from lastro.locale import _
-
-#: Opened by a loader, in the process that closes.
-CLOSING_PROCESS = "closing process"
 
 
 class Verdict(str, Enum):
@@ -38,8 +35,12 @@ class Verdict(str, Enum):
 class Judgement:
     """The verdict on one output of one run.
 
-    `digest` is of the bytes, `content` of what they hold. `duplicate_of`: the accepted output (run and
-    path) that holds the same; this one does not count again.
+    `level`: where it was loaded, see `reload.place`; `level_why`: why not farther away from this machine.
+    `versions`: of the Python and the packages that loaded it, in `seconds`. `digest` is of the bytes (of a
+    folder: of the sums of its files), `content` of what they hold. `duplicate_of`: the accepted output (run
+    and path) that holds the same; this one does not count again. `near`: one that holds almost the same.
+    `bases`: the models that it was made from, each with licence and gating. `warnings`: what speaks against
+    nothing, and should be known.
     """
 
     run: str
@@ -48,11 +49,17 @@ class Judgement:
     verdict: Verdict
     why: str
     level: str | None = None
+    level_why: str | None = None
     loader: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: float | None = None
     digest: str | None = None
     metric: float | None = None
     content: str | None = None
     duplicate_of: str | None = None
+    near: str | None = None
+    bases: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def as_facts(self) -> dict[str, Any]:
         """Return the facts of a `deliverable.judged` event."""
@@ -63,11 +70,17 @@ class Judgement:
             "verdict": self.verdict.value,
             "why": self.why,
             "level": self.level,
+            "level_why": self.level_why,
             "loader": self.loader,
+            "versions": dict(self.versions),
+            "seconds": self.seconds,
             "digest": self.digest,
             "metric": self.metric,
             "content": self.content,
             "duplicate_of": self.duplicate_of,
+            "near": self.near,
+            "bases": [dict(base) for base in self.bases],
+            "warnings": list(self.warnings),
         }
 
 
@@ -75,11 +88,13 @@ class Judgement:
 class Recomputed:
     """What a model's reload said of the predictions that it has to reproduce.
 
-    `by`: the model's name. `comparison` None: the reload itself failed, nothing was compared.
+    `by`: the model's name. `reloaded`: how it was loaded; None when it was not. `comparison` None: nothing
+    was compared.
     """
 
     by: str
-    comparison: Comparison | None
+    reloaded: Reloaded | None = None
+    comparison: Comparison | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +113,8 @@ class Findings:
     comparison: Comparison | None = None
     recomputed: tuple[Recomputed, ...] = ()
     measured: Measured | None = None
+    bases: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def judge(run: str, promised: Deliverable, found: Findings) -> Judgement:
@@ -108,20 +125,30 @@ def judge(run: str, promised: Deliverable, found: Findings) -> Judgement:
     """
     faults = _faults(promised, found)
     verdict, why = (Verdict.REJECTED, "; ".join(faults)) if faults else _proof(promised, found)
-    by_command = found.reloaded is not None or any(one.comparison for one in found.recomputed)
-    opener = found.opened.loader if found.opened else None
     measured = found.measured.value if found.measured else None
-    return Judgement(
+    judgement = Judgement(
         run=run,
         name=promised.name,
         path=promised.path,
         verdict=verdict,
         why=why,
-        level=FRESH_PROCESS if by_command else CLOSING_PROCESS if opener else None,
-        loader=COMMAND if by_command else opener,
         digest=found.digest,
         metric=measured if verdict is Verdict.ACCEPTED else None,
         content=found.content,
+        bases=found.bases,
+        warnings=found.warnings,
+    )
+    command = found.reloaded or next((one.reloaded for one in found.recomputed if one.comparison), None)
+    how = command if command is not None and command.level is not None else found.opened
+    if how is None:
+        return judgement
+    return replace(
+        judgement,
+        loader=COMMAND if isinstance(how, Reloaded) else how.loader,
+        level=how.level,
+        level_why=how.level_why,
+        versions=how.versions,
+        seconds=how.seconds,
     )
 
 
@@ -147,7 +174,8 @@ def _faults(promised: Deliverable, found: Findings) -> list[str]:
 
 def _proof(promised: Deliverable, found: Findings) -> tuple[Verdict, str]:
     """Return what an output without faults is worth."""
-    if promised.reload is not None and found.comparison is None:
+    proven_by_loader = found.opened is not None and found.opened.proof is not None
+    if promised.reload is not None and found.comparison is None and not proven_by_loader:
         return Verdict.PRODUCED, _("it was reloaded, but compared with nothing")
     doubtful = [one.by for one in found.recomputed if one.comparison is None]
     if doubtful:
@@ -157,21 +185,27 @@ def _proof(promised: Deliverable, found: Findings) -> tuple[Verdict, str]:
         return Verdict.PRODUCED, found.measured.problem
     proofs = _proofs(promised, found)
     if not proofs:
-        opens = _("it opens; ") if found.opened else ""
-        return Verdict.PRODUCED, opens + _(
-            "the plan names no reload, comparison or metric that could prove it"
-        )
+        return Verdict.PRODUCED, _why_unproven(found.opened)
     return Verdict.ACCEPTED, "; ".join([*proofs, *_unchecked(found)])
+
+
+def _why_unproven(opened: Opened | None) -> str:
+    if opened is None:
+        return _("there is no loader for it, and the plan names no reload, comparison or metric")
+    if opened.weaker is not None:
+        return _("it was only looked at: {why}").format(why=opened.weaker)
+    return _("it opens; the plan names no reload, comparison or metric that could prove it")
 
 
 def _proofs(promised: Deliverable, found: Findings) -> list[str]:
     proofs = []
-    if found.comparison is not None:
-        proofs.append(
-            _("reloaded in a fresh process, it reproduces {other}: {why}").format(
-                other=promised.compare, why=found.comparison.why
-            )
-        )
+    if found.opened is not None and found.opened.proof is not None:
+        proofs.append(found.opened.proof)
+    if found.comparison is not None and found.reloaded is not None:
+        sentence = {
+            JAILED: _("reloaded in a jail, it reproduces {other}: {why}"),
+        }.get(found.reloaded.level or "", _("reloaded in a fresh process, it reproduces {other}: {why}"))
+        proofs.append(sentence.format(other=promised.compare, why=found.comparison.why))
     proofs.extend(
         _("{model} reproduces it: {why}").format(model=one.by, why=one.comparison.why)
         for one in found.recomputed

@@ -10,7 +10,7 @@ from typing import Any
 
 from lastro import atomic
 from lastro.clock import Clock
-from lastro.closeout.account import count_accepted, per_accepted
+from lastro.closeout.account import RUN, count_accepted, per_accepted
 from lastro.closeout.close import judge_run
 from lastro.closeout.conclude import conclude, evidence_of, exit_code
 from lastro.closeout.identity import mark_duplicates
@@ -134,7 +134,10 @@ def make_page(session: Session, judgements: Sequence[Judgement] | None, plan: Pl
 
 
 def _accepted(deliverables: Sequence[DeliverableView], unit: str | None) -> int:
-    return sum(item.status == "accepted" and item.name == unit for item in deliverables)
+    counted = [item for item in deliverables if item.status == "accepted" and item.duplicate_of is None]
+    if unit == RUN:
+        return len({item.run for item in counted})
+    return sum(item.name == unit for item in counted)
 
 
 def closed_before(session: Session, closed: Mapping[str, Any], plan: Plan, tell: Tell) -> Closing:

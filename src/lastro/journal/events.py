@@ -38,7 +38,8 @@ class EventType(str, Enum):
     ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step, items
     STREAM_INGESTED = "stream.ingested"  # source, events (how many), head
     FAULT_FIRED = "fault.fired"  # index, key, run, step, notice_seconds
-    # deliverable.judged: run, name, path, verdict, why, level, loader, digest, metric, content, duplicate_of
+    # deliverable.judged: run, name, path, verdict, why, level, level_why, loader, versions, seconds, digest,
+    # metric, content, duplicate_of, near, bases, warnings
     DELIVERABLE_JUDGED = "deliverable.judged"
     CAMPAIGN_CONCLUDED = "campaign.concluded"  # verdict, run, why, evidence
     CAMPAIGN_CLOSED = "campaign.closed"  # exit_code, root_digest, report_html, report_json

@@ -343,25 +343,37 @@ def _deliverables(
         for event in home
         if event.type is EventType.DELIVERABLE_JUDGED
     }
-    views = []
-    for run in runs:
-        for promised in plan["deliverables"] if plan else ():
-            facts = judged.get((run.id, promised["name"]))
-            status = "produced" if promised["path"] in run.outputs else "missing"
-            views.append(
-                DeliverableView(
-                    run=run.id,
-                    name=promised["name"],
-                    path=promised["path"],
-                    status=facts["verdict"] if facts else status,
-                    why=facts["why"] if facts else None,
-                    level=facts["level"] if facts else None,
-                    loader=facts["loader"] if facts else None,
-                    digest=facts["digest"] if facts else run.outputs.get(promised["path"]),
-                    metric=facts["metric"] if facts else None,
-                )
-            )
-    return tuple(views)
+    return tuple(
+        _deliverable(run, promised, judged.get((run.id, promised["name"])))
+        for run in runs
+        for promised in (plan["deliverables"] if plan else ())
+    )
+
+
+def _deliverable(
+    run: RunView, promised: Mapping[str, Any], facts: Mapping[str, Any] | None
+) -> DeliverableView:
+    path = promised["path"]
+    view = DeliverableView(run=run.id, name=promised["name"], path=path, status="missing")
+    if facts is None:
+        is_there = any(output == path or output.startswith(f"{path}/") for output in run.outputs)
+        return replace(view, status="produced" if is_there else "missing", digest=run.outputs.get(path))
+    return replace(
+        view,
+        status=facts["verdict"],
+        why=facts["why"],
+        level=facts["level"],
+        level_why=facts.get("level_why"),
+        loader=facts["loader"],
+        versions=facts.get("versions") or {},
+        seconds=facts.get("seconds"),
+        digest=facts["digest"],
+        metric=facts["metric"],
+        duplicate_of=facts.get("duplicate_of"),
+        near=facts.get("near"),
+        bases=tuple(facts.get("bases") or ()),
+        warnings=tuple(facts.get("warnings") or ()),
+    )
 
 
 def _halted(home: Sequence[Event]) -> str | None:

@@ -172,7 +172,12 @@ class InterruptionView:
 
 @dataclass(frozen=True, kw_only=True)
 class DeliverableView:
-    """An output that the campaign promised. `status`: missing | produced | accepted | rejected."""
+    """An output that the campaign promised. `status`: missing | produced | accepted | rejected.
+
+    `level`: where it was reloaded (jailed | fresh process | at home), `level_why` why not farther away, by
+    what `versions` and in how many `seconds`. `duplicate_of`, `near`: run and path of one with (almost) the
+    same content. `bases`: models that it was made from. `warnings`: sentences.
+    """
 
     run: str
     name: str
@@ -180,9 +185,16 @@ class DeliverableView:
     status: str
     why: str | None = None
     level: str | None = None
+    level_why: str | None = None
     loader: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: float | None = None
     digest: str | None = None
     metric: float | None = None
+    duplicate_of: str | None = None
+    near: str | None = None
+    bases: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

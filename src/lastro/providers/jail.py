@@ -8,17 +8,15 @@ its metadata service, as on a cloud's machine. Nothing is mounted outside, and n
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import uuid
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 from lastro import atomic
-from lastro.locale import _
 from lastro.paths import MachineFolder
+from lastro.sandbox import bubblewrap
 
 PLAIN, JAILED = "plain", "jailed"
 #: Which level new machines get: jailed where it is asked for and can be had.
@@ -28,7 +26,6 @@ _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _APART = ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-net", "--die-with-parent")
 #: To give its loopback the metadata service's address, and to listen on port 80 there.
 _RIGHTS = ("--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_NET_BIND_SERVICE")
-_PROBE_SECONDS = 20.0
 
 
 def level_for(environment: Mapping[str, str]) -> tuple[str, str | None]:
@@ -39,24 +36,10 @@ def level_for(environment: Mapping[str, str]) -> tuple[str, str | None]:
     return (JAILED, None) if why is None else (PLAIN, why)
 
 
-@cache
 def why_not() -> str | None:
     """Return why machines cannot be jailed here; None when they can. Tried once, with all that it takes."""
-    tool = shutil.which("bwrap")
-    if tool is None:
-        return _("bubblewrap (bwrap) is not installed")
-    probe = [tool, *_APART, *_RIGHTS, "--ro-bind", "/", "/", "--proc", "/proc"]
-    try:
-        done = subprocess.run(
-            [*probe, "--ro-bind", "/dev/null", _BOOT_ID, "true"],
-            capture_output=True,
-            text=True,
-            timeout=_PROBE_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    return None if done.returncode == 0 else done.stderr.strip() or _("bwrap failed")
+    seen = ("--ro-bind", "/", "/", "--proc", "/proc", "--ro-bind", "/dev/null", _BOOT_ID)
+    return bubblewrap.why_not(*_APART, *_RIGHTS, *seen)
 
 
 def start(folder: MachineFolder, disk: Path, node: str, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -65,13 +48,13 @@ def start(folder: MachineFolder, disk: Path, node: str, env: Mapping[str, str]) 
     if not boot_id.exists():
         atomic.write_text(boot_id, f"{uuid.uuid4()}\n")
     argv = [
-        *("bwrap", *_APART, *_RIGHTS, "--hostname", node),
+        *(bubblewrap.TOOL, *_APART, *_RIGHTS, "--hostname", node),
         *("--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--tmpfs", "/dev/shm"),
         *("--proc", "/proc", "--ro-bind", str(boot_id), _BOOT_ID),
         *("--bind", str(folder.tmp), "/tmp"),
         *_programs_below("/tmp"),
-        *_writable(disk, folder.scratch, folder.requests),
-        *(*_read_only(folder.record), "--chdir", str(folder.scratch)),
+        *bubblewrap.writable(*(path.absolute() for path in (disk, folder.scratch, folder.requests))),
+        *(*bubblewrap.read_only(folder.record.absolute()), "--chdir", str(folder.scratch)),
         *("--", sys.executable, "-m", "lastro.providers.jail_init", str(folder.root)),
     ]
     with folder.log.open("ab") as log:
@@ -81,16 +64,7 @@ def start(folder: MachineFolder, disk: Path, node: str, env: Mapping[str, str]) 
 def _programs_below(hidden: str) -> list[str]:
     """Return the binds of Python and lastro where they lie in a folder that the jail has another of."""
     roots = {sys.prefix, sys.base_prefix, str(Path(__file__).parents[2])}
-    below = sorted(root for root in roots if Path(root).is_relative_to(hidden))
-    return [word for root in below for word in ("--ro-bind", root, root)]
-
-
-def _writable(*folders: Path) -> list[str]:
-    return [word for path in folders for word in ("--bind", str(path.absolute()), str(path.absolute()))]
-
-
-def _read_only(path: Path) -> list[str]:
-    return ["--ro-bind", str(path.absolute()), str(path.absolute())]
+    return bubblewrap.read_only(*sorted(root for root in roots if Path(root).is_relative_to(hidden)))
 
 
 def environment(base: Mapping[str, str]) -> dict[str, str]:

@@ -165,9 +165,16 @@ def _deliverable(item: DeliverableView) -> dict[str, Any]:
         "status": item.status,
         "why": item.why,
         "level": item.level,
+        "level_why": item.level_why,
         "loader": item.loader,
+        "versions": dict(item.versions),
+        "seconds": item.seconds,
         "digest": item.digest,
         "metric": item.metric,
+        "duplicate_of": item.duplicate_of,
+        "near": item.near,
+        "bases": [dict(base) for base in item.bases],
+        "warnings": list(item.warnings),
     }
 
 

@@ -50,6 +50,15 @@ def deliverable_status(code: str, *, awaited: bool = False) -> str:
     }.get(code, code)
 
 
+def reload_level(code: str) -> str:
+    """Return in words where an output was reloaded."""
+    return {
+        "jailed": _("in a jail"),
+        "fresh process": _("in a fresh process"),
+        "at home": _("at home"),
+    }.get(code, code)
+
+
 def machine_level(code: str, why: str | None = None) -> str:
     """Return in words how far a machine is kept apart. `why`: why not as far as was asked for."""
     word = {"plain": _("not jailed"), "jailed": _("jailed")}.get(code, code)

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-from lastro.closeout.reload.command import Bench, environment_of, lay_out, reload_by_command
+from lastro.closeout.reload.command import Bench, lay_out, reload_by_command
 from lastro.storage.snapshot import code_files, write_archive
 
 
@@ -14,25 +13,6 @@ def bench(tmp_path: Path, script: str, **links: str) -> Bench:
     archive = tmp_path / "code.tar"
     write_archive(code, code_files(code), archive)
     return Bench(archive=archive, links=links, deadline_seconds=60)
-
-
-def test_only_what_finds_programs_and_threads_is_kept_of_the_environment(tmp_path: Path) -> None:
-    given = {"PATH": "/usr/bin", "OMP_NUM_THREADS": "1", "HOME": "/root", "PYTHONPATH": "/x", "HF_TOKEN": "x"}
-
-    kept = environment_of(given, tmp_path)
-
-    assert kept["OMP_NUM_THREADS"] == "1"
-    assert kept["HOME"] == str(tmp_path / "home")
-    assert kept["TMPDIR"] == str(tmp_path / "tmp")
-    assert not {"PYTHONPATH", "HF_TOKEN"} & kept.keys()
-
-
-def test_where_nothing_is_called_python_our_own_interpreter_is_found_last(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-
-    path = environment_of({"PATH": str(tmp_path / "bin")}, tmp_path)["PATH"]
-
-    assert path == f"{tmp_path / 'bin'}:{Path(sys.executable).parent}"
 
 
 def test_a_path_with_blanks_is_one_word(tmp_path: Path) -> None:

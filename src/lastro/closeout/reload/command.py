@@ -1,37 +1,28 @@
-"""The user's own command, as another machine would run it: a fresh process that knows nothing of the run.
+"""The user's own command, as another machine would run it: a process that knows nothing of the run.
 
 It is given the code snapshot, the inputs and the output to be reloaded. It is not given what it has to
-recompute. Level reached: a fresh process with its own HOME and TMPDIR and hardly any environment; a path
-that still exists on this machine is not hidden from it.
+recompute. Where it runs, and what is hidden from it there: see `place`.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import site
-import sys
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lastro.closeout.reload.place import CODE, FRESH, GIVEN, JAILED, OUTPUTS, Place, level_for
 from lastro.errors import UsageError
 from lastro.locale import _
-from lastro.procs.child import Finished, run_with_deadline
+from lastro.procs.child import Finished
 from lastro.spec import command as commands
 from lastro.storage.digest import sha256_file
 from lastro.storage.snapshot import unpack
 
-LEVEL = "fresh process"
 LOADER = "command"
 DEADLINE_SECONDS = 600.0
 
-#: What the child keeps of the environment: how to find programs and libraries, and how many threads.
-_PASSED = (
-    "PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX",
-    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-    "CUDA_VISIBLE_DEVICES",
-)  # fmt: skip
 #: How much of what the command said is repeated to the user.
 _LAST_CHARACTERS = 400
 
@@ -49,13 +40,26 @@ class Bench:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     deadline_seconds: float = DEADLINE_SECONDS
 
+    def place(self, room: Path, given: Mapping[str, Path], *, level: str) -> Place:
+        """Return the place of one reload; `room` does not exist yet."""
+        links = {name: Path(target) for name, target in self.links.items()}
+        return Place(level=level, room=room, environment=self.environment, given=given, links=links)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reloaded:
-    """What came of the command. `result`: the file that it recomputed, when one was asked for."""
+    """What came of the command. `result`: the file that it recomputed, when one was asked for.
+
+    `level`: how far away from this machine it was, and `level_why` why no farther; None: not started.
+    `versions`: of the Python that it had, and of its packages. `seconds`: of the command itself.
+    """
 
     result: Path | None = None
     problem: str | None = None
+    level: str | None = None
+    level_why: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seconds: float | None = None
 
 
 def lay_out(bench: Bench, folder: Path) -> Path:
@@ -74,27 +78,6 @@ def lay_out(bench: Bench, folder: Path) -> Path:
     return folder
 
 
-def environment_of(given: Mapping[str, str], room: Path) -> dict[str, str]:
-    """Return the child's environment: the little that it keeps of `given`, and folders of its own."""
-    kept = {name: given[name] for name in _PASSED if name in given}
-    path = kept.get("PATH", os.defpath)
-    # Where nothing is called `python` (Debian, no environment activated) the interpreter of lastro is meant.
-    kept["PATH"] = (
-        path if shutil.which("python", path=path) else f"{path}{os.pathsep}{Path(sys.executable).parent}"
-    )
-    # HOME moves away, and packages that were installed with `pip install --user` stay to be found.
-    user_packages = {"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {}
-    return {
-        **kept,
-        **user_packages,
-        "HOME": str(room / "home"),
-        "TMPDIR": str(room / "tmp"),
-        "LASTRO_OUTPUTS": str(room / "outputs"),
-        "HF_HUB_OFFLINE": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-
-
 def reload_by_command(
     command: str, weights: Path, bench: Bench, room: Path, *, wanted: str | None, hidden: Collection[str]
 ) -> Reloaded:
@@ -102,40 +85,41 @@ def reload_by_command(
 
     Args:
         command: as promised, `{path}` stands for the output.
-        weights: the copied and checked output.
+        weights: the copied and checked output, a file or a folder.
         bench: code, inputs and deadline.
         room: a folder that does not exist yet; everything of this reload lies in it.
         wanted: the file that the command has to write below LASTRO_OUTPUTS.
         hidden: SHA-256 of what it has to recompute: files of the code with such bytes are taken away.
     """
-    for name in ("given", "home", "tmp", "outputs"):
-        (room / name).mkdir(parents=True)
-    given = room / "given" / weights.name
-    shutil.copyfile(weights, given)
-    code = lay_out(bench, room / "code")
+    level, level_why = level_for(bench.environment)
+    unpack(bench.archive, room / CODE)
     if hidden:
-        _take_away(code, hidden)
-    if wanted is not None:
-        (room / "outputs" / wanted).parent.mkdir(parents=True, exist_ok=True)
+        _take_away(room / CODE, hidden)
+    place = bench.place(room, {weights.name: weights}, level=level)
+    place.prepare()
+    result = room / OUTPUTS / wanted if wanted is not None else None
+    if result is not None:
+        result.parent.mkdir(parents=True, exist_ok=True)
+    words = commands.argv(commands.render(command, {"path": place.seen(GIVEN, weights.name)}))
+    python = place.python_of(words)
+    began = time.monotonic()
     try:
-        done = run_with_deadline(
-            commands.argv(commands.render(command, {"path": str(given)})),
-            seconds=bench.deadline_seconds,
-            cwd=code,
-            env=environment_of(bench.environment, room),
-        )
+        done = place.run(words, python, bench.deadline_seconds)
     except UsageError as error:
         return Reloaded(problem=error.message)
-    problem = _problem_of(done, bench.deadline_seconds)
-    if problem is not None or wanted is None:
-        return Reloaded(problem=problem)
-    result = room / "outputs" / wanted
-    if not result.is_file() or result.is_symlink():
+    problem = _problem_of(done, bench.deadline_seconds, level)
+    if problem is None and result is not None and (not result.is_file() or result.is_symlink()):
         problem = _("the reload command ended well, but wrote no {wanted} into LASTRO_OUTPUTS").format(
             wanted=wanted
         )
-        return Reloaded(problem=problem)
-    return Reloaded(result=result)
+    return Reloaded(
+        result=result if problem is None else None,
+        problem=problem,
+        level=level,
+        level_why=level_why,
+        versions=python.versions if python else {},
+        seconds=round(time.monotonic() - began, 3),
+    )
 
 
 def _take_away(code: Path, digests: Collection[str]) -> None:
@@ -146,7 +130,7 @@ def _take_away(code: Path, digests: Collection[str]) -> None:
                 file.unlink()
 
 
-def _problem_of(done: Finished, deadline_seconds: float) -> str | None:
+def _problem_of(done: Finished, deadline_seconds: float, level: str) -> str | None:
     if done.timed_out:
         return _("the reload command was killed after {seconds:g} s without an end").format(
             seconds=deadline_seconds
@@ -154,8 +138,16 @@ def _problem_of(done: Finished, deadline_seconds: float) -> str | None:
     if done.code == 0:
         return None
     said = (done.err.strip() or done.out.strip())[-_LAST_CHARACTERS:]
+    return {
+        JAILED: _(
+            "the reload command failed ({how}), without this machine's network, home and disks: {said}"
+        ),
+        FRESH: _("the reload command failed ({how}): {said}"),
+    }[level].format(how=how_it_ended(done), said=said)
+
+
+def how_it_ended(done: Finished) -> str:
+    """Return the exit code or the signal of a command in words."""
     if done.code < 0:
-        return _("the reload command was killed by signal {signal}: {said}").format(
-            signal=-done.code, said=said
-        )
-    return _("the reload command ended with exit code {code}: {said}").format(code=done.code, said=said)
+        return _("signal {signal}").format(signal=-done.code)
+    return _("exit code {code}").format(code=done.code)
