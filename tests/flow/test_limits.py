@@ -10,10 +10,11 @@ import pytest
 
 from lastro.clock import SystemClock
 from lastro.journal.signals import read_beat
-from lastro.paths import Home
+from lastro.paths import Home, RunFolder
 from lastro.procs.killtree import members
 from lastro.providers.base import MachineState
 from lastro.providers.local import Local
+from lastro.run.seat import read_seat
 from tests.flow.campaigns import SmallCampaign, wait_for
 
 
@@ -85,6 +86,42 @@ def test_a_machine_on_which_everything_has_ended_lets_itself_go_when_home_is_dea
     assert cause == "released by its supervisor: everything has ended, and home is silent"
     assert result["runs"][0]["status"] == "completed"
     assert [machine["state"] for machine in result["machines"]] == ["gone", "gone"]
+
+
+def test_a_machine_on_which_nothing_was_started_lets_itself_go_when_home_is_dead(
+    campaign: SmallCampaign,
+) -> None:
+    offers = campaign.folder / "offers.yaml"
+    offers.write_text(offers.read_text().replace("boot: 0s", "boot: 2s"))
+    campaign.edit("budget: 5 USD", "budget: 5 USD\nidle: 2s")
+    driver = campaign.start("run")
+    wait_for(lambda: list(Home(campaign.home).local_machines.glob("*/host.json")))
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+
+    cause = the_machine_goes(campaign)
+    result = campaign.json("run")
+
+    assert cause == "nothing runs on it, and home is silent"
+    assert result["decision"]["verdict"] == "adopt"
+    assert [machine["state"] for machine in result["machines"]] == ["gone", "gone"]
+
+
+def test_a_machine_whose_supervisor_was_killed_lets_itself_go_when_its_job_has_ended(
+    campaign: SmallCampaign,
+) -> None:
+    campaign.edit("budget: 5 USD", "budget: 5 USD\nidle: 2s")
+    home_is_killed_at_work(campaign)
+    seats = [read_seat(RunFolder(run)) for run in campaign.disk.glob("campaigns/small/runs/*")]
+    (supervisor,) = filter(None, seats)
+    os.kill(supervisor.pid, signal.SIGKILL)
+
+    cause = the_machine_goes(campaign)
+    result = campaign.json("run")
+
+    assert cause == "nothing runs on it, and home is silent"
+    assert [len(run["attempts"]) for run in result["runs"]] == [2, 1]
+    assert result["decision"]["verdict"] == "adopt"
 
 
 @pytest.mark.long

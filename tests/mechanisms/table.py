@@ -563,6 +563,13 @@ MECHANISMS = (
         "tests/journal/test_damage.py::test_damage_is_named_at_its_place_and_nothing_is_closed_over_it",
     ),
     Mechanism(
+        "a stream that was empty when it was recorded contradicts nothing",
+        "flow/verifying.py",
+        "if anchor.seq > 0 and digests",
+        "if digests",
+        "tests/journal/test_damage.py::test_a_stream_that_was_empty_at_the_closing_is_believed",
+    ),
+    Mechanism(
         "tracebacks are cleared of secrets",
         "job/hooks.py",
         'sys.stderr.write(redacted("".join(traceback.format_exception(error))))',
@@ -593,10 +600,17 @@ MECHANISMS = (
     ),
     Mechanism(
         "a living home keeps its machines",
-        "run/vigil.py",
-        "        if seen != sign:\n",
+        "providers/home_sign.py",
+        "        if seen != self._sign:\n",
         "        if False:\n",
         "tests/run/test_vigil.py::test_it_waits_so_long_after_the_last_sign_of_home",
+    ),
+    Mechanism(
+        "a machine on which nothing was ever started does not wait for a dead home for ever",
+        "flow/drive.py",
+        "            unattended_seconds=unattended_seconds(self._d.plan),\n",
+        "",
+        "tests/flow/test_limits.py::test_a_machine_on_which_nothing_was_started_lets_itself_go_when_home_is_dead",
     ),
     Mechanism(
         "a campaign is driven on when nobody reads what it tells",

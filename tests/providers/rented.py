@@ -21,11 +21,18 @@ def create(
     faults: tuple[Fault, ...] = (),
     lease: Lease | None = None,
     boot_seconds: float = 0.0,
+    unattended_seconds: float | None = None,
 ) -> Machine:
     disk.mkdir(exist_ok=True)
     return local.create(
         MachineRequest(
-            tag=tag, campaign="digits", disk=disk, lease=lease, faults=faults, boot_seconds=boot_seconds
+            tag=tag,
+            campaign="digits",
+            disk=disk,
+            lease=lease,
+            faults=faults,
+            boot_seconds=boot_seconds,
+            unattended_seconds=unattended_seconds,
         )
     )
 

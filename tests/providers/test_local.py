@@ -3,6 +3,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from lastro import strictjson
 from lastro.billing import Lease, LeaseKind
 from lastro.clock import SystemClock
 from lastro.errors import ProviderError
-from lastro.paths import Home
+from lastro.paths import Disk, Home
 from lastro.procs.identity import ProcessId, is_alive, send, table
 from lastro.procs.killtree import members
 from lastro.providers import environment
@@ -251,3 +252,22 @@ def test_a_release_that_nobody_can_read_is_a_release(local: Local, tmp_path: Pat
     local.start(machine.id, ["sh", "-c", 'echo "{" > "$LASTRO_RELEASE"'])
 
     assert "released" in str(wait(local, machine.id, MachineState.GONE).cause)
+
+
+def test_a_machine_stays_as_long_as_home_speaks_or_something_runs_on_it(local: Local, tmp_path: Path) -> None:
+    beat = Disk(tmp_path / "disk").campaign("digits").home_beat
+    beat.parent.mkdir(parents=True)
+    machine = create(local, tmp_path / "disk", unattended_seconds=2.0)
+    speaks_until = time.monotonic() + 4.0
+    while time.monotonic() < speaks_until:
+        beat.touch()
+        time.sleep(0.2)
+    still = local.describe(machine.id).state
+    local.start(machine.id, ["sleep", "4"])
+    time.sleep(3.5)
+    works = local.describe(machine.id).state
+
+    gone = wait(local, machine.id, MachineState.GONE)
+
+    assert (still, works) == (MachineState.RUNNING, MachineState.RUNNING)
+    assert gone.cause == "nothing runs on it, and home is silent"

@@ -87,7 +87,8 @@ class MachineRequest:
     """What is asked for. `tag` is unique to this intent and survives a crash of home.
 
     `disk` is attached at creation and outlives the machine. `workdir` is the campaign's own folder, for
-    providers without a workdir of their own.
+    providers without a workdir of their own. `unattended_seconds`: a machine that can end itself does so when
+    nothing runs on it and home was silent for so long; None: it waits for ever.
     """
 
     tag: str
@@ -97,6 +98,7 @@ class MachineRequest:
     boot_seconds: float = 0.0
     faults: Sequence[Fault] = ()
     workdir: Path | None = None
+    unattended_seconds: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -107,6 +109,7 @@ class MachineRequest:
             "boot_seconds": self.boot_seconds,
             "faults": [asdict(fault) for fault in self.faults],
             "workdir": str(self.workdir) if self.workdir else None,
+            "unattended_seconds": self.unattended_seconds,
         }
 
     @classmethod
@@ -120,6 +123,7 @@ class MachineRequest:
             boot_seconds=value["boot_seconds"],
             faults=tuple(Fault(**fault) for fault in value["faults"]),
             workdir=Path(value["workdir"]) if value["workdir"] else None,
+            unattended_seconds=value.get("unattended_seconds"),  # earlier versions did not ask for it
         )
 
 

@@ -19,14 +19,15 @@ from lastro import atomic, strictjson
 from lastro.billing import Lease, LeaseKind
 from lastro.clock import Clock, SystemClock, iso
 from lastro.errors import LastroError, StorageError
-from lastro.paths import MachineFolder
+from lastro.paths import Disk, MachineFolder
 from lastro.procs.identity import identity_of
 from lastro.providers import environment, jail, scratch
 from lastro.providers.base import Fault, MachineState
 from lastro.providers.ending import end_machine
 from lastro.providers.faults import FaultWatch
+from lastro.providers.home_sign import HomeSign
 from lastro.providers.records import read_record
-from lastro.providers.spool import say, serve
+from lastro.providers.spool import nothing_was_started, say, serve
 
 #: Seconds between two looks. A look costs 0.04 ms of CPU, some 0.25 ms when the caches are cold.
 _LOOK_EVERY = 0.1
@@ -49,6 +50,8 @@ class LocalMachine:
         self._tmp = scratch.prepare(folder)
         self._level = record.level
         self._jail: subprocess.Popen[bytes] | None = None
+        self._home = HomeSign(Disk(self._request.disk).campaign(self._request.campaign), self._born)
+        self._worked_at = self._born
         self._faults = FaultWatch(
             folder.home, self._id, self._request.disk, self._request.campaign, self._request.faults, clock
         )
@@ -92,10 +95,25 @@ class LocalMachine:
                 return None
             self._state, self._ready_at = MachineState.RUNNING, self._clock.now()
             self._tell()
-        if self._jail is None:
-            serve(self._folder, self._environment(), self._folder.log)
+        if self._jail is None and serve(self._folder, self._environment(), self._folder.log):
+            alone = False
+        if self._unattended(now, alone=alone):
+            return "nothing runs on it, and home is silent"
         fault = self._faults.look()
         return self._suffer(fault) if fault is not None else None
+
+    def _unattended(self, now: float, *, alone: bool) -> bool:
+        """Tell whether nobody needs the machine: neither what runs on it nor a home that could send it work.
+
+        Of a jailed machine only whether anything was ever started is known here; its supervisor keeps watch.
+        """
+        limit = self._request.unattended_seconds
+        if limit is None:
+            return False
+        if not (alone if self._jail is None else nothing_was_started(self._folder)):
+            self._worked_at = now
+            return False
+        return min(now - self._worked_at, self._home.silent_seconds(now)) >= limit
 
     def _is_up(self) -> bool:
         """Tell whether processes can be started; of a jailed machine, begin the jail first."""

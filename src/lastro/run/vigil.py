@@ -14,6 +14,7 @@ from lastro.clock import Clock
 from lastro.locale import _
 from lastro.paths import CampaignFolder
 from lastro.procs.identity import ProcessId, is_alive
+from lastro.providers.home_sign import HomeSign
 from lastro.run.limits import can_let_go, let_machine_go
 from lastro.run.seat import read_seat, read_seat_machine
 
@@ -48,27 +49,13 @@ def leave_vigil(watch: Watch, me: ProcessId, clock: Clock) -> None:
 
 
 def keep_vigil(watch: Watch, clock: Clock) -> None:
-    """Listen for home until the machine has work again, or ask it to end when home was silent for too long.
-
-    Home's signs are measured by this machine's clock, from the last change that was seen.
-    """
-    sign, since = _sign(watch.campaign), clock.monotonic()
+    """Listen for home until the machine has work again; ask it to end when home was silent for too long."""
+    home = HomeSign(watch.campaign, clock.monotonic())
     while not _at_work(watch):
-        now, seen = clock.monotonic(), _sign(watch.campaign)
-        if seen != sign:
-            sign, since = seen, now
-        if now - since >= watch.seconds:
+        if home.silent_seconds(clock.monotonic()) >= watch.seconds:
             let_machine_go(_("everything has ended, and home is silent"))
             return
         clock.sleep(min(watch.seconds / _LOOKS, _SECONDS_APART))
-
-
-def _sign(campaign: CampaignFolder) -> int | None:
-    """Return the time of home's last sign of life, by whatever clock; None when there is none to be seen."""
-    try:
-        return campaign.home_beat.stat().st_mtime_ns
-    except OSError:
-        return None
 
 
 def _at_work(watch: Watch) -> bool:
