@@ -146,9 +146,12 @@ def _deliverables(campaign: Campaign) -> tuple[Deliverable, ...]:
             path=item.path,
             key=item.key,
             rows=item.rows,
-            metric=Metric(name=item.metric.name, truth=item.metric.truth) if item.metric else None,
+            metric=Metric(**item.metric.model_dump()) if item.metric else None,
             reload=item.reload,
             compare=item.compare,
+            recorded=item.recorded,
+            base=item.base.model_dump() if item.base else None,
+            pickle=item.pickle,
         )
         for name, item in campaign.deliverables.items()
     )

@@ -35,11 +35,12 @@ class Metric:
 
     name: str
     truth: str
+    claimed: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deliverable:
-    """An output that every run promises; `path` is below the run's outputs."""
+    """An output that every run promises; `path` is below the run's outputs. The rest: see `spec.deliverable`."""
 
     name: str
     path: str
@@ -48,6 +49,9 @@ class Deliverable:
     metric: Metric | None = None
     reload: str | None = None
     compare: str | None = None
+    recorded: str | None = None
+    base: Mapping[str, Any] | None = None
+    pickle: str = "refused"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,7 @@ from lastro.spec.base import (
     shown,
     written_as,
 )
+from lastro.spec.deliverable import Deliverable
 from lastro.spec.run_id import canonical_json
 from lastro.spec.stage import Stage
 from lastro.spec.want import check_want
@@ -83,50 +84,6 @@ class Variant(Strict):
         if not self.changes:
             raise Contradiction(
                 Problem(("changes",), _("a variant that changes nothing is the control again"))
-            )
-        return self
-
-
-class MetricSpec(Strict):
-    """A metric that closing recomputes from the predictions, against the truth beside the code."""
-
-    name: Text
-    truth: InsidePath
-
-
-class Deliverable(Strict):
-    """An output that each run promises. `path` is below the run's outputs."""
-
-    path: InsidePath
-    key: Text | None = None
-    rows: Annotated[int, Field(ge=1)] | None = None
-    metric: MetricSpec | None = None
-    reload: Text | None = None
-    compare: Name | None = None
-
-    @model_validator(mode="after")
-    def _reload_names_the_file(self) -> Deliverable:
-        if self.compare and not self.reload:
-            raise Contradiction(
-                Problem(
-                    ("compare",),
-                    _("nothing is reloaded that could be compared with {other}").format(other=self.compare),
-                    _('give it reload: "python reload.py {path}"'),
-                )
-            )
-        if self.reload is None:
-            return self
-        try:
-            names = commands.placeholders(self.reload)
-            commands.argv(self.reload)
-        except ValueError as error:
-            raise Contradiction(Problem(("reload",), str(error))) from error
-        if set(names) != {"path"}:
-            raise Contradiction(
-                Problem(
-                    ("reload",),
-                    _("the command has to name the reloaded file as {{path}}, and nothing else in braces"),
-                )
             )
         return self
 
