@@ -40,7 +40,7 @@ class Metric:
 
 @dataclass(frozen=True, kw_only=True)
 class Deliverable:
-    """An output that every run promises; `path` is below the run's outputs. The rest: see `spec.deliverable`."""
+    """An output that every run promises; `path` is below the run's outputs. See `spec.deliverable`."""
 
     name: str
     path: str

@@ -47,8 +47,9 @@ class MetricSpec(Strict):
 
 
 class BaseSpec(Strict):
-    """A model that an output was made from: `path` beside the code or among the inputs, or `hub`, a name there.
+    """A model that an output was made from.
 
+    `path`: beside the code or among the inputs; or `hub`: its name there.
     `revision` is a commit, `sha256` of the file, or of the sums of a folder's files.
     """
 
