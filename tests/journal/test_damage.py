@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -219,6 +220,35 @@ def test_a_mirror_that_lags_behind_is_no_damage(told: Told) -> None:
     _cut(told.disk / told.own, 2)
 
     assert told.said() == {}
+
+
+def test_a_journal_that_grows_while_it_is_read_is_believed(told: Told) -> None:
+    """Before each stream is opened to be read, all have grown, home has recorded it, and one has begun."""
+    clock = ManualClock()
+    home = StreamWriter(told.home / told.own, clock, {})
+    machine = StreamWriter(told.disk / FIRST, clock, {})
+    reading, begun = False, 2
+
+    def grow(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal reading, begun
+        if not reading or event != "open" or not str(arguments[0]).endswith(".jsonl"):
+            return
+        reading, begun = False, begun + 1
+        machine.append(EventType.ATTEMPT_ADOPTED, found=True)
+        opening = {"home_stream": told.session.stream_name, "home_head": home.head.digest}
+        StreamWriter(told.session.on_disk.stream(f"{RUN}-{begun}"), clock, opening).close()
+        for source, head in told.session.ingest().items():
+            home.append(EventType.STREAM_INGESTED, source=source, events=head.seq, head=head.digest)
+        told.session.mirror()
+        reading = True
+
+    sys.addaudithook(grow)
+    reading = True
+    said = told.said()
+    reading = False
+
+    assert said == {}
+    assert begun > 10
 
 
 def test_a_disk_alone_can_be_verified_by_a_stranger(told: Told) -> None:

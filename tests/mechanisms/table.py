@@ -570,6 +570,13 @@ MECHANISMS = (
         "tests/journal/test_damage.py::test_a_stream_that_was_empty_at_the_closing_is_believed",
     ),
     Mechanism(
+        "a stream is checked by what was recorded of it before it was read",
+        "flow/verifying.py",
+        "    readings = read_journal(folder)\n",
+        "    readings = read_journal(folder)\n    anchors = [*anchors, *_recorded(readings)]\n",
+        "tests/journal/test_damage.py::test_a_journal_that_grows_while_it_is_read_is_believed",
+    ),
+    Mechanism(
         "tracebacks are cleared of secrets",
         "job/hooks.py",
         'sys.stderr.write(redacted("".join(traceback.format_exception(error))))',

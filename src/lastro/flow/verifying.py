@@ -42,21 +42,21 @@ class Anchor:
 
 def verify_folder(folder: Path) -> list[Checked]:
     """Check a journal folder by itself, and by the closing manifest beside it if there is one."""
-    return _verify(folder, read_journal(folder), ())
+    return _verify(folder, list(_recorded(read_journal(folder))))
 
 
 def verify_session(session: Session) -> list[Checked]:
     """Check home's copies and those on the disk, each by what is recorded in both."""
     folders = (session.at_home.journal, session.on_disk.journal)
-    readings = [read_journal(folder) for folder in folders]
     # A copy may lag behind what it is copied from; home's is the original of its own stream.
-    own = readings[0].get(session.stream_name)
-    known = tuple(_anchors(own.events if own is not None else ()))
+    before = [read_journal(folder) for folder in folders]
+    own = before[0].get(session.stream_name)
+    known = list(_anchors(own.events if own is not None else ()))
     return [
         checked
-        for folder, found in zip(folders, readings, strict=True)
+        for folder, found in zip(folders, before, strict=True)
         if folder.is_dir()
-        for checked in _verify(folder, found, known)
+        for checked in _verify(folder, [*known, *_recorded(found)])
     ]
 
 
@@ -72,13 +72,22 @@ def require_whole(session: Session) -> None:
         )
 
 
-def _verify(folder: Path, readings: Mapping[str, Reading], known: Iterable[Anchor]) -> list[Checked]:
-    anchors = [*known, *(anchor for reading in readings.values() for anchor in _anchors(reading.events))]
+def _recorded(readings: Mapping[str, Reading]) -> Iterator[Anchor]:
+    for reading in readings.values():
+        yield from _anchors(reading.events)
+
+
+def _verify(folder: Path, anchors: list[Anchor]) -> list[Checked]:
+    """Check the streams of a folder as they are now.
+
+    `anchors`: what was recorded of streams when these were read before. Streams only grow, and they may be
+    growing now: what one of them has said of another was there before it was said, and is there after it.
+    """
     closed, problem = _closed(folder)
     if closed is not None:
-        anchors += [
-            Anchor(head.name, head.seq, head.digest, _("the closing manifest")) for head in closed.heads
-        ]
+        where = _("the closing manifest")
+        anchors = [*anchors, *(Anchor(head.name, head.seq, head.digest, where) for head in closed.heads)]
+    readings = read_journal(folder)
     names = dict.fromkeys([*readings, *sorted(anchor.stream for anchor in anchors)])
     checked = [_check(folder, name, readings.get(name), anchors) for name in names]
     if problem is None and closed is not None:
