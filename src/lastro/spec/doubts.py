@@ -15,15 +15,20 @@ from lastro.spec.rates import Balance, Rate
 from lastro.units import Money
 
 #: A price that was read longer ago is stale. Prices of GPU clouds change within weeks: an H100 SXM of
-#: RunPod's secure cloud was 3.49 USD an hour on 2026-10-07 and 3.99 on 2026-11-09 (runpod.io/pricing on these days).
+#: RunPod's secure cloud was 3.49 USD an hour on 2026-10-07 and 3.99 on 2026-11-09 (runpod.io/pricing, on
+#: these days).
 STALE_AFTER = dates.timedelta(days=30)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Doubt:
-    """One thing to be careful with. `code`: stale, undated, later or spot_not_cheaper; `row`: which row."""
+    """One thing to be careful with. `code`: stale, undated, later or spot_not_cheaper.
+
+    `table` and `row`: the list of the offers file, and which of its rows is meant.
+    """
 
     code: str
+    table: str
     row: str
     text: str
 
@@ -37,16 +42,18 @@ def _all(file: Offers, today: dates.date) -> Iterator[Doubt]:
     on_demand = _cheapest_on_demand(file.offers)
     for offer in file.offers:
         if offer.price is not None:
-            yield from _by_date(offer.name, offer.seen, today)
+            yield from _by_date("offers", offer.name, offer.seen, today)
             yield from _by_on_demand(offer, on_demand)
-    rows: tuple[Disk | Egress, ...] = (*file.disks, *file.egress)
-    for row in rows:
+    for disk in file.disks:
+        if disk.price is not None:
+            yield from _by_date("disks", disk.name, disk.seen, today)
+    for row in file.egress:
         if row.price is not None:
-            yield from _by_date(row.name, row.seen, today)
+            yield from _by_date("egress", row.name, row.seen, today)
     for rate in file.rates:
-        yield from _by_date(f"{rate.base}-{rate.to}", rate.seen, today)
+        yield from _by_date("rates", f"{rate.base}-{rate.to}", rate.seen, today)
     for balance in file.balances:
-        yield from _by_date(balance.provider, balance.seen, today)
+        yield from _by_date("balances", balance.provider, balance.seen, today)
 
 
 def age_days(row: Offer | Disk | Egress | Rate | Balance, today: dates.date) -> int | None:
@@ -54,16 +61,16 @@ def age_days(row: Offer | Disk | Egress | Rate | Balance, today: dates.date) -> 
     return (today - row.seen).days if row.seen is not None else None
 
 
-def _by_date(name: str, seen: dates.date | None, today: dates.date) -> Iterator[Doubt]:
+def _by_date(table: str, name: str, seen: dates.date | None, today: dates.date) -> Iterator[Doubt]:
     if seen is None:
         text = _("{row} has no day (`seen`), so its age is unknown")
-        yield Doubt(code="undated", row=name, text=text.format(row=name))
+        yield Doubt(code="undated", table=table, row=name, text=text.format(row=name))
     elif seen > today:
         text = _("{row} was read on {day}, which has not come yet")
-        yield Doubt(code="later", row=name, text=text.format(row=name, day=seen.isoformat()))
+        yield Doubt(code="later", table=table, row=name, text=text.format(row=name, day=seen.isoformat()))
     elif today - seen > STALE_AFTER:
         text = _("{row} was read {days} days ago")
-        yield Doubt(code="stale", row=name, text=text.format(row=name, days=(today - seen).days))
+        yield Doubt(code="stale", table=table, row=name, text=text.format(row=name, days=(today - seen).days))
 
 
 def _same_thing(offer: Offer, price: Money) -> tuple[object, ...]:
@@ -93,6 +100,7 @@ def _by_on_demand(offer: Offer, on_demand: dict[tuple[object, ...], tuple[Money,
         text = _("{spot} costs {price} an hour and may be taken away; {other} costs {on_demand} and may not")
         yield Doubt(
             code="spot_not_cheaper",
+            table="offers",
             row=offer.name,
             text=text.format(spot=offer.name, price=spot, other=other.name, on_demand=price),
         )

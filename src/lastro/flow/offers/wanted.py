@@ -1,0 +1,86 @@
+"""Which offers somebody wants to see, and why the others are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lastro.billing import LeaseKind
+from lastro.locale import _
+from lastro.plan.eligible import EU
+from lastro.spec.offers import Offer
+from lastro.units import Money, show_bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What an offer has to have; None and () ask for nothing.
+
+    `memory`: bytes of one GPU, at least. `price`: at most, as the offer says it: for one hour, or for the
+    term of a lot.
+    """
+
+    gpu: str | None = None
+    memory: int | None = None
+    kinds: tuple[LeaseKind, ...] = ()
+    region: str | None = None
+    jurisdiction: str | None = None
+    price: Money | None = None
+    provider: str | None = None
+
+
+def left_out(wanted: Wanted, offer: Offer) -> str | None:
+    """Return why an offer is not shown; None when it is. What is unknown does not count as fitting."""
+    return next(_reasons(wanted, offer), None)
+
+
+def _reasons(wanted: Wanted, offer: Offer) -> Iterator[str]:
+    if wanted.kinds and offer.kind not in wanted.kinds:
+        yield _("another kind")
+    if wanted.gpu is not None and _plain(wanted.gpu) not in _plain(offer.gpu or ""):
+        yield _("another GPU")
+    if wanted.provider is not None and _plain(wanted.provider) != _plain(offer.provider or ""):
+        yield _("another provider")
+    if wanted.region is not None and not _names(wanted.region, (offer.region, offer.zone)):
+        yield _("another region")
+    if wanted.jurisdiction is not None:
+        yield from _jurisdiction(wanted.jurisdiction, offer)
+    if wanted.memory is not None:
+        yield from _memory(wanted.memory, offer)
+    if wanted.price is not None:
+        yield from _price(wanted.price, offer)
+
+
+def _plain(text: str) -> str:
+    """Return letters and digits alone: `RTX 4090`, `RTX-4090` and `rtx4090` are one card."""
+    return re.sub(r"[^a-z0-9]", "", text.casefold())
+
+
+def _names(wanted: str, places: Iterable[str | None]) -> bool:
+    return any(wanted.casefold() in place.casefold() for place in places if place)
+
+
+def _jurisdiction(wanted: str, offer: Offer) -> Iterator[str]:
+    there = offer.jurisdiction
+    if there is None:
+        yield _("its jurisdiction is unknown")
+    elif there != wanted and not (wanted == "EU" and there in EU):
+        yield _("another jurisdiction")
+
+
+def _memory(wanted: int, offer: Offer) -> Iterator[str]:
+    if offer.memory is None:
+        yield _("its memory is unknown")
+    elif offer.memory < wanted:
+        yield _("less memory than {size}").format(size=show_bytes(wanted))
+
+
+def _price(wanted: Money, offer: Offer) -> Iterator[str]:
+    price = offer.machine_price
+    if price is None:
+        yield _("its price is unknown")
+    elif price.currency != wanted.currency:
+        yield _("its price is in another currency")
+    elif price.amount > wanted.amount:
+        yield _("dearer than {price}").format(price=wanted)
