@@ -3,13 +3,16 @@ from __future__ import annotations
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lastro.billing import Lease, LeaseKind
 from lastro.errors import CampaignInvalid
-from lastro.spec.load import load_offers
-from lastro.units import Money
+from lastro.spec.load import load_offers, load_offers_file
+from lastro.spec.offers import Offer
+from lastro.spec.prices import Word
+from lastro.units import Money, parse_money
 
 OFFERS = """\
 offers:
@@ -68,3 +71,122 @@ def test_two_offers_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CampaignInvalid, match="another offer is named a too") as caught:
         load_offers(offers_file(tmp_path, twice))
     assert caught.value.line == 3
+
+
+def offer(**given: Any) -> Offer:
+    return Offer.model_validate({"name": "a", "kind": "hourly", "price": "1 USD", **given})
+
+
+def test_a_price_for_one_gpu_is_multiplied_and_that_of_a_lot_never() -> None:
+    """8 GPUs at 1.28 are 10.24 USD an hour; a lot of two GPUs has its price once."""
+    node = offer(price="1.28 USD", per="gpu", gpus=8)
+    lot = offer(kind="lot", term="3d", price="400 USD", gpus=2, machines=2)
+
+    assert node.machine_price == parse_money("10.24 USD") == node.lease().price
+    assert lot.machine_price == parse_money("400 USD") == lot.lease().price
+
+
+def test_a_lot_costs_the_same_again_unless_the_file_says_otherwise() -> None:
+    lot = {"kind": "lot", "term": "3d", "price": "47.14 USD"}
+    renewals = [offer(**lot, **given) for given in ({}, {"renewal": "40 USD"}, {"renewal": "unknown"})]
+    never = offer(**lot, renewal="none")
+
+    assert [one.renewal_price for one in renewals] == [parse_money("47.14 USD"), parse_money("40 USD"), None]
+    assert all(one.renewable for one in renewals)
+    assert (never.renewable, never.renewal_price, offer().renewable) == (False, None, False)
+
+
+def test_a_price_may_depend_on_the_hour_of_the_day() -> None:
+    dearer = offer(by_hour={"22-06": "0.40 USD", "08-18": "none", "20-21": "unknown"}, utc=-3)
+    by_gpu = offer(by_hour={"22-06": "0.40 USD"}, per="gpu", gpus=2)
+
+    assert [dearer.price_at(hour) for hour in (22, 5, 6)] == [
+        parse_money(t) for t in ("0.4 USD", "0.4 USD", "1 USD")
+    ]
+    assert (dearer.price_at(8), dearer.price_at(20)) == (Word.NONE, None)
+    assert (by_gpu.price_at(0), by_gpu.price_at(12)) == (parse_money("0.8 USD"), parse_money("2 USD"))
+
+
+def test_a_file_of_before_means_what_it_meant(tmp_path: Path) -> None:
+    lot, hourly, spot = load_offers(offers_file(tmp_path, OFFERS))
+
+    assert [one.machines for one in (lot, hourly, spot)] == [1, 1, 1]
+    assert [one.machine_price for one in (lot, hourly, spot)] == [lot.price, hourly.price, None]
+    assert lot.renewal_price == lot.price
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("kind: lot, term: 3d, per: gpu", "so per means nothing"),
+        ("kind: lot, term: 3d, by_hour: {22-06: 1 USD}", "so by_hour means nothing"),
+        ("kind: lot, term: 3d, lifetimes: [1]", "so lifetimes means nothing"),
+        ("kind: lot, term: 3d, renewal: 1 BRL", "another currency"),
+        ("kind: hourly, renewal: same", "no term that could be renewed"),
+        ("kind: hourly, machines: 2", "several in one price are a lot"),
+        ("kind: hourly, per: card", "'card' is none of: machine, gpu"),
+        ("kind: hourly, per: gpu, gpus: 0", "means nothing without GPUs"),
+        ("kind: hourly, lifetimes: [1]", "only spot machines are taken away"),
+        ("kind: spot, lifetimes: [0]", "has to be more than 0"),
+        ("kind: spot, lifetimes: [.inf]", "not a finite number"),
+        ("kind: hourly, by_hour: {22-06: 1 USD, 05-07: 2 USD}", "05-07 and 22-06 have an hour in common"),
+        ("kind: hourly, by_hour: {noon: 1 USD}", "not a part of the day"),
+        ("kind: hourly, by_hour: {22-06: 1 BRL}", "another currency"),
+        ("kind: hourly, by_hour: {22-06: same}", "not an amount"),
+        ("kind: hourly, utc: -3", "and there are none"),
+        ("kind: hourly, memory: 0 GB", "is nothing"),
+        ("kind: hourly, memory: 900 PB", "is the unit right"),
+        ("kind: hourly, cpus: 0", "at least 1"),
+        ("kind: hourly, disk: d", "disks is named d; there are: -"),
+        ("kind: hourly, egress: e", "egress is named e; there are: -"),
+    ],
+)
+def test_new_keys_that_mean_nothing_are_refused(tmp_path: Path, given: str, says: str) -> None:
+    with pytest.raises(CampaignInvalid, match=says) as caught:
+        load_offers(offers_file(tmp_path, f"offers:\n  - {{name: a, price: 1 USD, {given}}}\n"))
+    assert caught.value.line == 2
+
+
+@pytest.mark.parametrize(("key", "there"), [("zone", "eu-2"), ("provider", "q")])
+def test_a_disk_that_is_elsewhere_is_no_disk_of_an_offer(tmp_path: Path, key: str, there: str) -> None:
+    text = (
+        "offers:\n  - {name: a, kind: hourly, price: 1 USD, zone: eu-1, provider: p, disk: d}\n"
+        f"disks:\n  - {{name: d, price: 0.1 USD, {key}: {there}}}\n"
+    )
+    with pytest.raises(CampaignInvalid, match=f"the disk d is in {there}, this offer in") as caught:
+        load_offers(offers_file(tmp_path, text))
+    assert caught.value.line == 2
+
+
+def test_an_offer_finds_its_rows(tmp_path: Path) -> None:
+    text = (
+        "offers:\n  - {name: a, kind: hourly, price: 1 USD, disk: d, egress: e}\n"
+        "  - {name: b, kind: hourly, price: 1 USD}\n"
+        "disks:\n  - {name: d, price: 0.1 USD}\negress:\n  - {name: e, from: p, price: 0 USD}\n"
+    )
+    file = load_offers_file(offers_file(tmp_path, text))
+    first, second = file.offers
+
+    assert (file.disk_of(first), file.egress_of(first)) == (file.disks[0], file.egress[0])
+    assert (file.disk_of(second), file.egress_of(second)) == (None, None)
+
+
+@pytest.mark.parametrize("rows", ["disks", "egress"])
+def test_two_rows_of_one_name_are_refused(tmp_path: Path, rows: str) -> None:
+    one = "  - {name: x, price: 1 USD, from: p}\n" if rows == "egress" else "  - {name: x, price: 1 USD}\n"
+
+    with pytest.raises(CampaignInvalid, match="is named x too") as caught:
+        load_offers(offers_file(tmp_path, f"offers: []\n{rows}:\n{one}{one}"))
+    assert caught.value.line == 4
+
+
+def test_the_example_has_the_figures_that_plans_are_tested_with() -> None:
+    """47.14, 110 and 390 USD; two lots of 3 days are 94.28; the lot of two GPUs has no invented price."""
+    file = load_offers_file(Path(__file__).parents[2] / "examples" / "offers" / "offers.yaml")
+    by_name = {one.name: one for one in file.offers}
+    lots = [by_name[f"rtx4090-{days}-days"].price for days in (3, 7, 30)]
+
+    assert lots == [parse_money("47.14 USD"), parse_money("110 USD"), parse_money("390 USD")]
+    assert lots[0] is not None and lots[0].times(2) == parse_money("94.28 USD")
+    assert (by_name["b200-lot-of-two"].gpus, by_name["b200-lot-of-two"].price) == (2, None)
+    assert all(row.seen and row.source != "declared" for row in (*file.offers, *file.disks, *file.egress))

@@ -237,6 +237,7 @@ def _in_words(item: Mapping[str, Any]) -> str:
         "model_type": _("a mapping"),
         "tuple_type": _("a list"),
         "literal_error": _("one of: {expected}").format(expected=context.get("expected", "")),
+        "greater_than": _("more than {limit}").format(limit=context.get("gt")),
         "greater_than_equal": _("at least {limit}").format(limit=context.get("ge")),
         "less_than_equal": _("at most {limit}").format(limit=context.get("le")),
         "less_than": _("less than {limit}").format(limit=context.get("lt")),

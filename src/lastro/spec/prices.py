@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dates
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -83,19 +84,21 @@ def _some_bytes(size: int) -> int:
 SomeBytes = Annotated[Size, AfterValidator(_some_bytes)]
 
 
-def _date(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            return dates.date.fromisoformat(value)
-        except ValueError:
-            pass
-    elif value is None or isinstance(value, dates.date):
+def _date(value: object) -> dates.date:
+    if isinstance(value, dates.date):
         return value
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            return dates.date.fromisoformat(value)
     raise ValueError(_("{value} is not a date such as 2026-11-30").format(value=shown(value)))
 
 
+def _date_or_none(value: object) -> dates.date | None:
+    return None if value is None else _date(value)
+
+
 #: The day on which something was read; None when nobody wrote it down.
-Seen = Annotated[dates.date | None, BeforeValidator(_date)]
+Seen = Annotated[dates.date | None, BeforeValidator(_date_or_none)]
 #: The same where nothing holds without its day.
 SeenOn = Annotated[dates.date, BeforeValidator(_date)]
 

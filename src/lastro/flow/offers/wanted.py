@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
-from lastro.plan.eligible import EU
+from lastro.plan.eligible import lies_in
 from lastro.spec.offers import Offer
 from lastro.units import Money, show_bytes
 
@@ -65,7 +65,7 @@ def _jurisdiction(wanted: str, offer: Offer) -> Iterator[str]:
     there = offer.jurisdiction
     if there is None:
         yield _("its jurisdiction is unknown")
-    elif there != wanted and not (wanted == "EU" and there in EU):
+    elif not lies_in(there, (wanted,)):
         yield _("another jurisdiction")
 
 
