@@ -56,6 +56,12 @@ class Money:
         """Return the amount times an exact factor."""
         return Money(self.amount * factor, self.currency)
 
+    def divided(self, count: int) -> Money:
+        """Return an equal share of the amount, to a millionth. Raises ValueError for a share among none."""
+        if count <= 0:
+            raise ValueError(_("a cost among none is undefined"))
+        return Money((self.amount / count).quantize(Decimal("0.000001")), self.currency)
+
     def as_json(self) -> dict[str, str]:
         """Return `{"amount": "47.14", "currency": "USD"}`: at least two decimals, never an exponent."""
         amount = self.amount

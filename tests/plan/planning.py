@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 
 from lastro.plan.build import Code, Plan, make_plan
+from lastro.plan.calendar import Calendar, lay_out, without_unknown
+from lastro.plan.intervals import work_of
+from lastro.plan.parts import Option
 from lastro.spec.campaign import Campaign
-from lastro.spec.load import load_campaign, load_offers
-from lastro.spec.offers import Offer
+from lastro.spec.load import load_campaign, load_offers_file
+from lastro.spec.offers import Offers
+from lastro.units import Money
 
 BASE = "campaign: tiny\ncommand: python train.py --width {width} --depth {depth}\n"
 BASE += "control: {width: 64, depth: 2}\n"
@@ -38,21 +43,41 @@ def campaign(folder: Path, extra: str = "") -> Campaign:
     return load_campaign(path).spec
 
 
-def offers(folder: Path, text: str) -> tuple[Offer, ...]:
+def offers(folder: Path, text: str) -> Offers:
     path = folder / "offers.yaml"
     path.write_text(text)
-    return load_offers(path)
+    return load_offers_file(path)
 
 
-def plan(folder: Path, extra: str = "", offers_text: str | None = None) -> Plan:
+def plan(folder: Path, extra: str = "", offers_text: str | None = None, protocol: str = "whole") -> Plan:
     return make_plan(
         campaign(folder, extra),
-        offers(folder, offers_text) if offers_text else (),
+        offers(folder, offers_text) if offers_text else None,
         created_at=NOW,
         code=Code(digest="c" * 64),
+        protocol=protocol,
     )
 
 
+def calendar(folder: Path, extra: str = "") -> Calendar:
+    """Return the calendar of all runs, on whatever card is there."""
+    spec = campaign(folder, extra)
+    return lay_out(without_unknown(work_of(spec), None), machines=spec.machines)
+
+
 def codes(made: Plan) -> dict[str, str]:
-    """Return the level of each remark by its code."""
-    return {remark.code: remark.level for remark in made.remarks}
+    """Return the level of each finding by its code."""
+    return {finding.code: finding.level for finding in made.findings}
+
+
+def texts(made: Plan) -> dict[str, str]:
+    """Return the text of each finding by its code."""
+    return {finding.code: finding.text for finding in made.findings}
+
+
+def option(made: Plan, name: str) -> Option:
+    return next(one for one in made.options if one.name == name)
+
+
+def usd(amount: str) -> Money:
+    return Money(Decimal(amount), "USD")

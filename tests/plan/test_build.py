@@ -104,7 +104,8 @@ def test_what_a_reader_should_know_is_remarked(tmp_path: Path, extra: str, code:
 def test_the_campaign_of_the_article_has_nothing_to_remark_on_window_or_money(tmp_path: Path) -> None:
     made = plan(tmp_path, ARTICLE + VARIANTS + "budget: 60 USD\n", LOTS)
 
-    assert set(codes(made)) == {"no_deliverables", "no_decision"}
+    told = {"no_deliverables", "no_decision", "no_decision_point", "disk_unknown"}
+    assert set(codes(made)) == told | {"no_plan_b", "no_data_check", "no_drill"}
     require_possible(made)
 
 

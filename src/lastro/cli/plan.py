@@ -16,12 +16,14 @@ from lastro.flow.drills import drills_of
 from lastro.flow.freeze import draw_up, freeze_plan
 from lastro.paths import Home, home_root
 from lastro.plan.build import Plan, is_possible, require_possible
+from lastro.plan.summary import summary
 
 
 @command()
 @campaign_argument
 @option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
 @disk_option
+@option("--reduced", is_flag=True, help="Plan the reduced protocol: useful runs are left out until it fits.")
 @option("--freeze", is_flag=True, help="Keep this plan, with its digest, as the one that is run.")
 @option("--revise", metavar="WHY", help="With --freeze: why it differs from the frozen plan.")
 @as_json_option
@@ -31,14 +33,15 @@ def plan(
     campaign_file: Path,
     on: str | None,
     disk: Path | None,
+    reduced: bool,
     freeze: bool,
     revise: str | None,
     as_json: bool,
 ) -> None:
-    """Show calendar, cost and risk of a campaign. Rents nothing; writes only with --freeze.
+    """Show calendar, options, disk and risk of a campaign. Rents nothing; writes only with --freeze.
 
-    A plan that its own numbers make impossible (window, budget, no offer) ends with code 5 and is not
-    frozen.
+    When no option fits the window and the budget, the code is 5. What is frozen has to fit by itself: the
+    whole protocol, or with --reduced the reduced one.
 
     \b
     Example:
@@ -46,11 +49,11 @@ def plan(
       lastro plan campaign.yaml --freeze
     """
     clock = SystemClock()
-    made = draw_up(campaign_file, clock, on=on, disk=disk).plan
+    made = draw_up(campaign_file, clock, on=on, disk=disk, reduced=reduced or None).plan
     if freeze:
         require_possible(made)
         made, _revisions = freeze_plan(
-            campaign_file, Home(home_root()), clock, on=on, disk=disk, revise=revise
+            campaign_file, Home(home_root()), clock, on=on, disk=disk, revise=revise, reduced=reduced or None
         )
     _show(made, drills_of(Home(home_root()), made), frozen=freeze, as_json=as_json)
     if not is_possible(made):
@@ -61,6 +64,7 @@ def _show(made: Plan, drills: Sequence[Mapping[str, Any]], *, frozen: bool, as_j
     if as_json:
         print_json(
             {
+                **summary(made),
                 "plan": made.as_json(),
                 "digest": made.digest(),
                 "frozen": frozen,

@@ -15,6 +15,7 @@ from lastro import atomic, strictjson
 from lastro.clock import Clock
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
+from lastro.flow.measuring import measure
 from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
 from lastro.flow.secrets import refuse_secrets
@@ -25,9 +26,10 @@ from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import Disk, Home
 from lastro.plan.build import Code, Plan, make_plan
+from lastro.plan.parts import REDUCED, WHOLE
 from lastro.rules import Corpus
 from lastro.spec.campaign import Campaign
-from lastro.spec.load import LoadedCampaign, load_campaign, load_offers
+from lastro.spec.load import LoadedCampaign, load_campaign, load_offers_file
 from lastro.storage.digest import digest_of
 from lastro.storage.snapshot import (
     archive_sums,
@@ -42,10 +44,13 @@ from lastro.storage.snapshot import (
 #: The disk of a campaign that names none, beside its file.
 DEFAULT_DISK = "lastro-disk"
 
-_SAYS_NOTHING = {"created_at", "code_git"}
-_PLACE = {
-    "provider", "disk", "machines", "options", "lease", "lease_why", "boot_seconds", "remarks",
+#: What was made from the rest, and may come out otherwise on another box, with other solvers, on another day.
+_DERIVED = {
+    "option", "options", "findings", "lease_why", "calendar", "unplaced", "total_hours", "slack_hours",
+    "disk_need",
 }  # fmt: skip
+_SAYS_NOTHING = {"created_at", "code_git"} | _DERIVED
+_PLACE = {"provider", "disk", "machines", "lease", "boot_seconds"}
 _CODE = {"code_digest", "code_excludes", "code_only"}
 _SAVES = {"checkpoints", "resume_arg"}
 
@@ -77,6 +82,7 @@ def draw_up(
     disk: Path | None = None,
     faults: Path | None = None,
     adapt: Callable[[Campaign], Campaign] | None = None,
+    reduced: bool | None = None,
 ) -> Draft:
     """Plan a campaign file. Reads the code, the corpus and the offers; writes nothing, rents nothing.
 
@@ -87,6 +93,7 @@ def draw_up(
         disk: another disk than the file names.
         faults: a script of faults, which is not part of the code.
         adapt: makes another campaign of the one in the file; its disk is no part of the code either.
+        reduced: whether useful runs are left out until it fits; None: as in the frozen plan.
 
     Raises:
         CampaignInvalid: a file is invalid, or the corpus is not there.
@@ -108,9 +115,10 @@ def draw_up(
     only = _code_only(loaded, before, excludes)
     files = tuple(code_files(loaded.folder, excludes, only))
     git = git_identity(loaded.folder)
+    corpus = _corpus(loaded)
     plan = make_plan(
         spec,
-        load_offers(loaded.offers_path) if loaded.offers_path else (),
+        load_offers_file(loaded.offers_path) if loaded.offers_path else None,
         created_at=clock.now(),
         code=Code(
             digest=code_digest(loaded.folder, files),
@@ -118,10 +126,22 @@ def draw_up(
             only=only,
             git=asdict(git) if git else None,
         ),
-        corpus=_corpus(loaded),
+        corpus=corpus,
         disk=str(root),
+        measured=measure(loaded, spec),
+        protocol=REDUCED if _reduced(reduced, before) else WHOLE,
     )
     return Draft(loaded, plan, files, root)
+
+
+def _reduced(asked: bool | None, plan: Path) -> bool:
+    """Say whether the reduced protocol is planned: as the user asks, else as it was frozen."""
+    if asked is not None:
+        return asked
+    try:
+        return bool(strictjson.read(plan)["protocol"] == REDUCED)
+    except (OSError, StorageError, KeyError, TypeError):
+        return False
 
 
 def _left_out_before(plan: Path) -> Sequence[str]:
@@ -439,6 +459,7 @@ def freeze_plan(
     on: str | None = None,
     disk: Path | None = None,
     revise: str | None = None,
+    reduced: bool | None = None,
 ) -> tuple[Plan, Sequence[Mapping[str, Any]]]:
     """Freeze the plan of a campaign file; return it with the revisions so far, oldest first.
 
@@ -446,7 +467,7 @@ def freeze_plan(
         UsageError: a living `lastro run` owns the campaign, or a changed rule needs a reason.
         Fenced: another home drives it.
     """
-    draft = draw_up(campaign_file, clock, on=on, disk=disk)
+    draft = draw_up(campaign_file, clock, on=on, disk=disk, reduced=reduced)
     session = open_session(draft, home, clock)
     require_owner(session)
     with session.owned() as writer:

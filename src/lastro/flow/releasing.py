@@ -17,7 +17,7 @@ from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.plan.build import Plan
-from lastro.plan.price import hourly_rate
+from lastro.plan.bill import hourly_rate
 from lastro.providers.registry import provider_for, traits_of
 from lastro.units import show_duration
 

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from lastro.clock import iso
 from lastro.errors import PlanError
 from lastro.locale import _
-from lastro.plan.calendar import make_calendar
+from lastro.plan.bill import disk_for
+from lastro.plan.calendar import Calendar, lay_out, without_unknown
+from lastro.plan.candidates import Protocol, Question, reductions, whole
+from lastro.plan.disk_need import Measured, disk_need
+from lastro.plan.findings import FAIL, Known, findings
+from lastro.plan.findings_of_design import what_it_decides
 from lastro.plan.model import DecisionRule, Deliverable, Metric, Plan, PlannedRun
-from lastro.plan.price import choose, price_options
-from lastro.plan.remarks import FAIL, remarks
+from lastro.plan.options import Options, options_of
+from lastro.plan.parts import REDUCED, WHOLE
+from lastro.plan.risk import Risk
+from lastro.plan.stages import stages_digest
 from lastro.rules import Corpus, HangPolicy
 from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign
-from lastro.spec.offers import Offer
+from lastro.spec.offers import Offers
 
 __all__ = ["Code", "Plan", "PlannedRun", "is_possible", "make_plan", "require_possible"]
 
@@ -38,28 +45,45 @@ class Code:
 
 def make_plan(
     campaign: Campaign,
-    offers: Sequence[Offer],
+    market: Offers | None,
     *,
     created_at: datetime,
     code: Code,
     corpus: Corpus | None = None,
     disk: str | None = None,
+    measured: Measured | None = None,
+    protocol: str = WHOLE,
 ) -> Plan:
     """Plan a campaign. The same arguments give the same plan, with the same digest.
 
     Args:
         campaign: the campaign file's content; its `provider` is the one that is used.
-        offers: what can be rented; empty when nothing is.
+        market: what can be rented, and what keeping and moving data costs; None when nothing is rented.
         created_at: now, aware.
         code: what is known of the code; its digest is part of every run's id.
         corpus: the fixed input with its digest; None for a campaign without one.
         disk: where the disk is, as it will be shown.
+        measured: sizes that were looked at.
+        protocol: whole, or reduced: what is useful only is left out until it fits.
     """
-    calendar = make_calendar(campaign)
-    options = price_options(campaign, offers, calendar)
-    choice = choose(offers, options)
-    window = campaign.window.total_seconds() / 3600 if campaign.window else None
-    total = calendar.total
+    market, measured = market or Offers(offers=()), measured or Measured()
+    question = Question(campaign=campaign, market=market, measured=measured, on=created_at.date())
+    chosen = options_of(question, seed=campaign.seed, protocol=protocol)
+    done = _protocol(campaign, chosen, protocol)
+    calendar = _calendar(campaign, chosen, done)
+    lead = chosen.taken or chosen.base
+    need = disk_need(campaign, measured, disk_for(market, lead.offer) if lead else None)
+    window, total = question.window_hours, calendar.total
+    known = Known(
+        campaign=campaign,
+        market=market,
+        measured=measured,
+        calendar=calendar,
+        chosen=chosen,
+        need=need,
+        protocol=protocol,
+        today=question.on,
+    )
     return Plan(
         campaign=campaign.campaign,
         question=campaign.question,
@@ -70,7 +94,7 @@ def make_plan(
         seed=campaign.seed,
         resume=campaign.resume,
         setup=campaign.setup,
-        runs=_runs(campaign, code.digest, corpus),
+        runs=_runs(campaign, code.digest, corpus, done.left_out),
         stop=campaign.stop,
         checkpoint=campaign.checkpoint.policy(),
         checkpoints=campaign.checkpoints,
@@ -89,12 +113,19 @@ def make_plan(
         calendar=calendar.slots,
         unplaced=calendar.unplaced,
         total_hours=total,
-        slack_hours=None if window is None or total is None else window - total.likely,
-        options=options,
-        lease=choice.offer.lease() if choice.offer else None,
-        lease_why=choice.why,
-        boot_seconds=choice.offer.boot_seconds if choice.offer else 0.0,
-        remarks=remarks(campaign, calendar, options, choice),
+        slack_hours=None if window is None or total is None else round(window - total.likely, 9),
+        options=chosen.options,
+        option=chosen.taken.name if chosen.taken else None,
+        protocol=protocol,
+        left_out=done.left_out,
+        stages_digest=stages_digest(campaign),
+        disk_need=need,
+        max_late=campaign.max_late,
+        uncertainties=campaign.uncertainties,
+        lease=chosen.taken.offer.lease() if chosen.taken else None,
+        lease_why=chosen.why,
+        boot_seconds=chosen.taken.offer.boot_seconds if chosen.taken else 0.0,
+        findings=findings(known),
         idle_seconds=campaign.idle.total_seconds() if campaign.idle else None,
         hang=HangPolicy(least=None if campaign.hang == "off" else campaign.hang.total_seconds()),
         max_weather=campaign.max_weather,
@@ -102,14 +133,43 @@ def make_plan(
     )
 
 
+def _protocol(campaign: Campaign, chosen: Options, kind: str) -> Protocol:
+    if kind != REDUCED:
+        return whole(campaign)
+    if chosen.taken is not None:
+        return chosen.taken.protocol
+    return next(iter(reductions(campaign)), whole(campaign))
+
+
+def _calendar(campaign: Campaign, chosen: Options, done: Protocol) -> Calendar:
+    """Return the calendar of what is taken; where nothing is rented, that of whatever card is there."""
+    lead = chosen.taken or chosen.base
+    if lead is not None:
+        return _with_effects(lead.calendar, chosen.risk)
+    return lay_out(without_unknown(done.work, None), machines=campaign.machines)
+
+
+def _with_effects(calendar: Calendar, risk: Risk | None) -> Calendar:
+    """Add to each slot what one more hour of it does to the end."""
+    effects = {effect.name: effect for effect in risk.effects} if risk else {}
+    slots = tuple(
+        replace(slot, critical=round(found.critical, 4), one_more_hour=round(found.one_more_hour, 4))
+        if (found := effects.get(slot.name))
+        else slot
+        for slot in calendar.slots
+    )
+    return replace(calendar, slots=slots)
+
+
 def is_possible(plan: Plan) -> bool:
-    """Say whether the plan's own numbers let it work."""
-    return all(remark.level != FAIL for remark in plan.remarks)
+    """Say whether an option that is offered fits what is known of the limits."""
+    fits = any(option.fits for option in plan.options)
+    return fits or all(finding.level != FAIL for finding in plan.findings)
 
 
 def require_possible(plan: Plan) -> None:
-    """Raise PlanError when the plan's own numbers say that it cannot work."""
-    impossible = [remark.text for remark in plan.remarks if remark.level == FAIL]
+    """Raise PlanError when the plan's own numbers say that what it takes cannot work."""
+    impossible = [finding.text for finding in plan.findings if finding.level == FAIL]
     if impossible:
         raise PlanError(
             "; ".join(impossible),
@@ -119,7 +179,9 @@ def require_possible(plan: Plan) -> None:
         )
 
 
-def _runs(campaign: Campaign, code_digest: str, corpus: Corpus | None) -> tuple[PlannedRun, ...]:
+def _runs(
+    campaign: Campaign, code_digest: str, corpus: Corpus | None, left_out: Sequence[str]
+) -> tuple[PlannedRun, ...]:
     return tuple(
         PlannedRun(
             id=ids.run_id(
@@ -134,8 +196,10 @@ def _runs(campaign: Campaign, code_digest: str, corpus: Corpus | None) -> tuple[
             config=run.config,
             changes=run.changes,
             command=run.argv,
+            decides=what_it_decides(campaign, run),
         )
         for run in campaign.runs()
+        if run.name not in left_out
     )
 
 

@@ -1,4 +1,4 @@
-"""Stages laid end to end on lanes: what holds the same machine or the same person never overlaps.
+"""Intervals laid on lanes: what holds the same machine or the same person never overlaps.
 
 Order and lanes are chosen for the likely durations; low and high keep them, so that a longer duration never
 ends a campaign earlier.
@@ -6,60 +6,64 @@ ends a campaign earlier.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lastro.locale import _
-from lastro.plan.model import Slot, Span, Unplaced
-from lastro.spec.campaign import Campaign, RunSpec, waits_for
-from lastro.spec.stage import Hours, Stage
+from lastro.plan.draws import DrawnInterval
+from lastro.plan.intervals import CPU, GPU, PERSON, Interval, Work, hours_on
+from lastro.plan.parts import Slot, Span, Unplaced
+from lastro.spec.durations import Hours
 
-PERSON, CPU, GPU = "person", "cpu", "gpu"
-_IMPORTANCE = {"required": 0, "useful": 1, "exploratory": 2}
+__all__ = ["Calendar", "lay_out", "unknown_on"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calendar:
-    """The slots in the order of their start, what could not be placed, and how long it all takes."""
+    """The slots in the order of their start, what could not be placed, and how long it all takes.
+
+    `total` None: something could not be placed. `least_hours`: no calendar on these lanes can be shorter.
+    `drawn`: the same intervals in the order in which they were placed, to draw their durations; `lanes`: the
+    names of the lanes that they hold.
+    """
 
     slots: tuple[Slot, ...]
     unplaced: tuple[Unplaced, ...]
     total: Span | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Item:
-    """One interval to be placed: a stage, or a stage for one run."""
-
-    stage: str
-    run: str | None
-    hours: Hours
-    holds: str | None
-    after: tuple[str, ...]
-    decide: bool
+    least_hours: float
+    drawn: tuple[DrawnInterval, ...] = ()
+    lanes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Placed:
-    item: _Item
+    index: int
+    interval: Interval
+    hours: Hours
     lane: str | None
 
 
-def make_calendar(campaign: Campaign) -> Calendar:
-    """Lay out a campaign's stages; without stages, name each run as one whose duration is unknown."""
-    runs = sorted(campaign.runs(), key=lambda run: _IMPORTANCE[run.priority])
-    if not campaign.stages:
-        why = _("its duration is unknown: the campaign file has no stages")
-        return Calendar(
-            slots=(), unplaced=tuple(Unplaced(stage="run", run=run.name, why=why) for run in runs), total=None
-        )
-    items, unplaced = _items(campaign, runs)
-    placed = _assign(items, campaign.machines)
-    likely, low, high = (_laid(placed, case) for case in ("likely", "low", "high"))
+def lay_out(work: Work, *, machines: int, gpu: str | None = None, lead_hours: float = 0.0) -> Calendar:
+    """Lay out all intervals for machines with one kind of card.
+
+    Args:
+        work: intervals whose duration on this card is known; `unknown_on` names the others.
+        machines: how many machines there are at once; each is one lane.
+        gpu: the card, named as in an offer; None: whatever is there.
+        lead_hours: from the start until the first machine can be had.
+    """
+    known = [(index, one, hours_on(one, gpu)) for index, one in enumerate(work.intervals)]
+    items = [(index, one, hours) for index, one, hours in known if hours is not None]
+    if len(items) < len(known):
+        raise ValueError("the duration of an interval is unknown on this card")
+    placed = _assign(items, machines, lead_hours)
+    likely, low, high = (_laid(placed, case, lead_hours) for case in ("likely", "low", "high"))
+    slack = _slack(placed, likely)
     slots = [
         Slot(
-            stage=one.item.stage,
-            run=one.item.run,
+            stage=one.interval.stage,
+            run=one.interval.run,
             lane=one.lane,
             start_hours=likely[index][0],
             end_hours=likely[index][1],
@@ -67,94 +71,109 @@ def make_calendar(campaign: Campaign) -> Calendar:
             end_low_hours=low[index][1],
             start_high_hours=high[index][0],
             end_high_hours=high[index][1],
-            decide=one.item.decide,
+            slack_hours=slack[index],
+            decide=one.interval.decide,
+            origin=one.hours.origin,
         )
         for index, one in enumerate(placed)
     ]
-    total = Span(low=_end(low), likely=_end(likely), high=_end(high)) if not unplaced else None
+    total = Span(low=_end(low), likely=_end(likely), high=_end(high)) if not work.unplaced else None
     slots.sort(key=lambda slot: slot.start_hours)
-    return Calendar(slots=tuple(slots), unplaced=tuple(unplaced), total=total)
+    lanes = tuple(sorted({one.lane for one in placed if one.lane}))
+    return Calendar(
+        slots=tuple(slots),
+        unplaced=work.unplaced,
+        total=total,
+        least_hours=_least(items, machines),
+        drawn=_drawn(placed, lanes, lead_hours),
+        lanes=lanes,
+    )
+
+
+def unknown_on(work: Work, gpu: str | None) -> tuple[Interval, ...]:
+    """Return the intervals whose duration on a card nobody has told."""
+    return tuple(one for one in work.intervals if hours_on(one, gpu) is None)
+
+
+def without_unknown(work: Work, gpu: str | None) -> Work:
+    """Return the work without what cannot be laid out on this card; that stands among what is unplaced."""
+    unknown = unknown_on(work, gpu)
+    if not unknown:
+        return work
+    kept = [index for index, one in enumerate(work.intervals) if one not in unknown]
+    place = {old: new for new, old in enumerate(kept)}
+    intervals = tuple(
+        replace(one, after=tuple(place[before] for before in one.after if before in place))
+        for one in (work.intervals[index] for index in kept)
+    )
+    why = _("its duration is known for some cards only, and no offer is taken")
+    unplaced = tuple(Unplaced(stage=one.stage, run=one.run, why=why) for one in unknown)
+    return Work(intervals=intervals, unplaced=(*work.unplaced, *unplaced))
 
 
 def _end(cases: Sequence[tuple[float, float]]) -> float:
     return max((end for _start, end in cases), default=0.0)
 
 
-def _items(campaign: Campaign, runs: Sequence[RunSpec]) -> tuple[list[_Item], list[Unplaced]]:
-    items, unplaced = [], []
-    for name, stage in campaign.stages.items():
-        hours, holds = _duration(campaign.stages, stage)
-        for run in [run.name for run in runs] if stage.each else [stage.run]:
-            if hours is None:
-                why = _("a part of {run}, and no stage says how long {run} takes").format(run=run)
-                unplaced.append(Unplaced(stage=name, run=run, why=why))
-                continue
-            items.append(
-                _Item(
-                    stage=name,
-                    run=run,
-                    hours=hours,
-                    holds=holds,
-                    after=waits_for(campaign.stages, name),
-                    decide=stage.decide,
-                )
+def _least(items: Sequence[tuple[int, Interval, Hours]], machines: int) -> float:
+    """Return a time that no calendar can beat: the longest chain, or all that one kind of lane has to do."""
+    chain: dict[int, float] = {}
+    for index, interval, hours in items:
+        chain[index] = max((chain[before] for before in interval.after), default=0.0) + hours.likely
+    load = {GPU: 0.0, CPU: 0.0, PERSON: 0.0}
+    for _index, interval, hours in items:
+        if interval.holds:
+            load[interval.holds] += hours.likely
+    load[GPU] /= machines
+    return round(max([*chain.values(), *load.values()], default=0.0), 9)
+
+
+def _drawn(placed: Sequence[_Placed], lanes: Sequence[str], lead_hours: float) -> tuple[DrawnInterval, ...]:
+    """Return what durations are drawn from. All runs of a stage are long together: they share an estimate."""
+    place = {one.index: number for number, one in enumerate(placed)}
+    waited = {one.lane: False for one in placed}
+    drawn = []
+    for one in placed:
+        first = one.interval.holds == GPU and not one.interval.after and not waited[one.lane]
+        waited[one.lane] = True
+        drawn.append(
+            DrawnInterval(
+                name=one.interval.name,
+                hours=Span(low=one.hours.low, likely=one.hours.likely, high=one.hours.high),
+                lanes=(lanes.index(one.lane),) if one.lane else (),
+                after=tuple(sorted(place[before] for before in one.interval.after)),
+                wait_hours=lead_hours if first else 0.0,
+                together=one.interval.stage if one.interval.run else None,
             )
-    covered = {item.run for item in items if campaign.stages[item.stage].part is None}
-    why = _("its duration is unknown: no stage is for this run")
-    unplaced += [Unplaced(stage="run", run=run.name, why=why) for run in runs if run.name not in covered]
-    return items, unplaced
+        )
+    return tuple(drawn)
 
 
-def _duration(stages: Mapping[str, Stage], stage: Stage) -> tuple[Hours | None, str | None]:
-    """Return how long a stage takes, and what it holds meanwhile."""
-    if stage.person is not None:
-        return stage.person, PERSON
-    if stage.hours is not None:
-        return stage.hours, _holds(stage)
-    whole = next(
-        (
-            other
-            for other in stages.values()
-            if other.hours is not None and (other.run == stage.run or other.each is not None)
-        ),
-        None,
-    )
-    if whole is None or whole.hours is None or stage.part is None:
-        return None, None
-    hours = whole.hours
-    part = Hours(hours.low * stage.part, hours.likely * stage.part, hours.high * stage.part)
-    return part, _holds(stage) or _holds(whole)
-
-
-def _holds(stage: Stage) -> str | None:
-    return GPU if stage.gpu else CPU if stage.cpu else None
-
-
-def _assign(items: Sequence[_Item], machines: int) -> list[_Placed]:
+def _assign(items: Sequence[tuple[int, Interval, Hours]], machines: int, lead_hours: float) -> list[_Placed]:
     """Choose order and lanes: always what can begin first; the order of the file breaks ties."""
     lanes = {GPU: [f"{GPU} {number}" for number in range(1, machines + 1)], CPU: [CPU], PERSON: [PERSON]}
-    free = {lane: 0.0 for names in lanes.values() for lane in names}
-    ends: dict[str, float] = {}
+    free = {lane: lead_hours if names is lanes[GPU] else 0.0 for names in lanes.values() for lane in names}
+    ends: dict[int, float] = {}
     waiting, placed = list(items), []
     while waiting:
-        open_stages = {item.stage for item in waiting}
-        best: tuple[float, int, _Item, str | None] | None = None
-        for index, item in enumerate(waiting):
-            if open_stages & set(item.after):
+        best: tuple[float, int, str | None] | None = None
+        for position, (_index, interval, _hours) in enumerate(waiting):
+            if not all(before in ends for before in interval.after):
                 continue
-            ready = max([ends.get(stage, 0.0) for stage in item.after], default=0.0)
-            lane = _lane({name: free[name] for name in lanes[item.holds]}, ready) if item.holds else None
+            ready = max([ends[before] for before in interval.after], default=0.0)
+            lane = (
+                _lane({name: free[name] for name in lanes[interval.holds]}, ready) if interval.holds else None
+            )
             start = max(ready, free[lane] if lane else 0.0)
             if best is None or start < best[0]:
-                best = (start, index, item, lane)
+                best = (start, position, lane)
         assert best is not None, "stages that wait for each other are refused with the campaign file"
-        start, index, item, lane = best
-        del waiting[index]
-        end = start + item.hours.likely
-        ends[item.stage] = max(ends.get(item.stage, 0.0), end)
+        start, position, lane = best
+        index, interval, hours = waiting.pop(position)
+        ends[index] = start + hours.likely
         if lane:
-            free[lane] = end
-        placed.append(_Placed(item=item, lane=lane))
+            free[lane] = ends[index]
+        placed.append(_Placed(index=index, interval=interval, hours=hours, lane=lane))
     return placed
 
 
@@ -163,18 +182,36 @@ def _lane(free: Mapping[str, float], ready: float) -> str:
     return min(free, key=lambda name: (max(free[name], ready), -free[name]))
 
 
-def _laid(placed: Sequence[_Placed], case: str) -> list[tuple[float, float]]:
+def _laid(placed: Sequence[_Placed], case: str, lead_hours: float) -> list[tuple[float, float]]:
     """Return start and end of each, for one of the three durations, with order and lanes as they are."""
     free: dict[str, float] = {}
-    ends: dict[str, float] = {}
+    ends: dict[int, float] = {}
     times = []
     for one in placed:
-        ready = max([ends.get(stage, 0.0) for stage in one.item.after], default=0.0)
-        start = max(ready, free.get(one.lane, 0.0) if one.lane else 0.0)
+        ready = max([ends[before] for before in one.interval.after], default=0.0)
+        begin = lead_hours if one.interval.holds == GPU else 0.0
+        start = max(ready, free.get(one.lane, begin) if one.lane else 0.0)
         # Rounded to some microseconds, so that a plan does not show what binary fractions cannot hold.
-        end = round(start + float(getattr(one.item.hours, case)), 9)
-        ends[one.item.stage] = max(ends.get(one.item.stage, 0.0), end)
+        end = round(start + float(getattr(one.hours, case)), 9)
+        ends[one.index] = end
         if one.lane:
             free[one.lane] = end
         times.append((start, end))
     return times
+
+
+def _slack(placed: Sequence[_Placed], times: Sequence[tuple[float, float]]) -> list[float]:
+    """Return by how much each may take longer before the end moves; what follows it is pushed on."""
+    latest = {one.index: _end(times) for one in placed}
+    lane_latest: dict[str, float] = {}
+    slack = [0.0] * len(placed)
+    for position in range(len(placed) - 1, -1, -1):
+        one, (start, end) = placed[position], times[position]
+        limit = min(latest[one.index], lane_latest.get(one.lane, latest[one.index]) if one.lane else math.inf)
+        slack[position] = round(max(0.0, limit - end), 9)
+        begin = limit - (end - start)
+        if one.lane:
+            lane_latest[one.lane] = begin
+        for before in one.interval.after:
+            latest[before] = min(latest[before], begin)
+    return slack

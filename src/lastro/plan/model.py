@@ -9,17 +9,18 @@ from decimal import Decimal
 from typing import Any
 
 from lastro.billing import Lease
+from lastro.plan.parts import WHOLE, DiskNeed, DiskPart, Finding, Option, Slot, Span, Unplaced
 from lastro.rules import CheckpointPolicy, Corpus, HangPolicy, StopKind, StopRule
 from lastro.spec.run_id import canonical_json
 from lastro.units import Money
 
 #: What `plan.json` looks like; a reader that knows another number does not guess.
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRun:
-    """One run of the plan. `changes`: the keys in which it differs from the control."""
+    """One run of the plan. `changes`: the keys in which it differs from the control. `decides`: what for."""
 
     id: str
     name: str
@@ -27,6 +28,7 @@ class PlannedRun:
     config: Mapping[str, Any]
     changes: tuple[str, ...]
     command: tuple[str, ...]
+    decides: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,79 +68,13 @@ class DecisionRule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slot:
-    """One interval of the calendar. Hours count from the start of the campaign.
-
-    `start_hours` and `end_hours` are for the likely durations; the others for when all durations are low or
-    all are high. `lane` None: it holds nothing.
-    """
-
-    stage: str
-    run: str | None
-    lane: str | None
-    start_hours: float
-    end_hours: float
-    start_low_hours: float
-    end_low_hours: float
-    start_high_hours: float
-    end_high_hours: float
-    decide: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unplaced:
-    """What belongs on the calendar and cannot be put there, with the reason."""
-
-    stage: str
-    run: str | None
-    why: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Span:
-    """Low, likely and high of one quantity in hours."""
-
-    low: float
-    likely: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """What one offer would cost. A cost of None is unknown, and `reason` says why.
-
-    `lots`: how many lots; None for hourly and spot, or when it is unknown. `machine_hours`: how long
-    machines are held in all. `fits_*` None: cannot be told. `eligible` False: it cannot be taken at all.
-    """
-
-    offer: str
-    kind: str
-    eligible: bool
-    cost: Money | None
-    cost_low: Money | None = None
-    cost_high: Money | None = None
-    lots: int | None = None
-    machine_hours: float | None = None
-    fits_window: bool | None = None
-    fits_budget: bool | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Remark:
-    """Something about the plan that its reader should know. `level`: fail, warn or note."""
-
-    code: str
-    level: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Plan:
     """A campaign, planned. Frozen once, never rewritten; a revision is another plan with a reason.
 
-    `total_hours` and `slack_hours` are None when a duration is unknown. `lease` is the offer to take, None
-    when nothing is rented or nothing can be; `lease_why` says why it is this one.
+    `calendar` is that of the whole protocol, `total_hours` and `slack_hours` are None when a duration is
+    unknown. `option` names the option that is taken, `lease` is what its machines are; None when nothing is
+    rented or nothing can be. `lease_why` says why it is this one. `protocol`: reduced when runs are
+    `left_out`, which the user has to ask for. `stages_digest`: of the stages as they stand in the file.
     """
 
     campaign: str
@@ -172,7 +108,14 @@ class Plan:
     lease_why: str
     boot_seconds: float
     silence_seconds: float = 120.0
-    remarks: tuple[Remark, ...]
+    findings: tuple[Finding, ...]
+    option: str | None = None
+    protocol: str = WHOLE
+    left_out: tuple[str, ...] = ()
+    stages_digest: str | None = None
+    disk_need: DiskNeed | None = None
+    max_late: float = 0.1
+    uncertainties: tuple[str, ...] = ()
     code_only: tuple[str, ...] | None = None
     checkpoints: str | None = None
     resume_arg: str | None = None
@@ -200,7 +143,7 @@ class Plan:
         value["lease"] = self.lease.as_json() if self.lease else None
         if self.decision:
             value["decision"]["adopt_margin"] = f"{self.decision.adopt_margin:f}"
-        value["options"] = [_option_json(option) for option in self.options]
+        value["options"] = [option.as_json() for option in self.options]
         return _lists(value)  # type: ignore[no-any-return]
 
     @classmethod
@@ -211,7 +154,7 @@ class Plan:
             raise ValueError(f"not a plan of format {FORMAT}")
         for name, read in _READERS.items():
             fields[name] = tuple(read(item) for item in fields[name])
-        for name in ("code_excludes", "jurisdictions"):
+        for name in ("code_excludes", "jurisdictions", "left_out", "uncertainties"):
             fields[name] = tuple(fields[name])
         fields["checkpoint"] = CheckpointPolicy(**fields["checkpoint"])
         fields["hang"] = HangPolicy(**fields.get("hang", {}))
@@ -229,22 +172,6 @@ def _lists(value: Any) -> Any:
     return value
 
 
-_MONEY = ("cost", "cost_low", "cost_high")
-
-
-def _option_json(option: Option) -> dict[str, Any]:
-    value = asdict(option)
-    for name in _MONEY:
-        money = getattr(option, name)
-        value[name] = money.as_json() if money else None
-    return value
-
-
-def _option(value: Mapping[str, Any]) -> Option:
-    moneys = {name: Money.from_json(value[name]) if value[name] else None for name in _MONEY}
-    return Option(**{**value, **moneys})
-
-
 def _run(value: Mapping[str, Any]) -> PlannedRun:
     return PlannedRun(**{**value, "changes": tuple(value["changes"]), "command": tuple(value["command"])})
 
@@ -259,8 +186,8 @@ _READERS: Mapping[str, Any] = {
     "deliverables": _deliverable,
     "calendar": lambda slot: Slot(**slot),
     "unplaced": lambda item: Unplaced(**item),
-    "options": _option,
-    "remarks": lambda remark: Remark(**remark),
+    "options": Option.from_json,
+    "findings": lambda finding: Finding(**finding),
 }
 _OPTIONAL: Mapping[str, Any] = {
     "decision": lambda rule: DecisionRule(**{**rule, "adopt_margin": Decimal(rule["adopt_margin"])}),
@@ -270,4 +197,7 @@ _OPTIONAL: Mapping[str, Any] = {
     "max_weather": Money.from_json,
     "total_hours": lambda span: Span(**span),
     "lease": Lease.from_json,
+    "disk_need": lambda need: DiskNeed(
+        **{**need, "parts": tuple(DiskPart(**part) for part in need["parts"])}
+    ),
 }

@@ -30,14 +30,15 @@ from lastro.spec.base import (
     shown,
     written_as,
 )
+from lastro.spec.data import DataSpec, TransferSpec
 from lastro.spec.deliverable import Deliverable
+from lastro.spec.plan_b import PlanB
 from lastro.spec.run_id import canonical_json
-from lastro.spec.stage import Stage
+from lastro.spec.stage import IS_PERCENT, Priority, Stage, read_percent
 from lastro.spec.want import check_want
 from lastro.units import parse_duration
 
 CONTROL = "control"
-Priority = Literal["required", "useful", "exploratory"]
 
 _STEPS = re.compile(r"([0-9]{1,15})\s*steps?")
 _MARGIN = re.compile(r"([+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?)(?:\s+over\s+(\S+))?")
@@ -256,6 +257,20 @@ _STOP_RULE: dict[str, Any] = {
 }
 
 
+class Work(Strict):
+    """What the campaign produces, counted: `{amount: 2, unit: corpus}`."""
+
+    amount: Annotated[int, Field(ge=1)]
+    unit: Text
+
+
+class Interruption(Strict):
+    """What a save and a new start were measured to take; None: not measured."""
+
+    save: Duration | None = None
+    restart: Duration | None = None
+
+
 def _provider(value: object) -> object:
     if isinstance(value, str) and (
         value in ("here", "local", "slurm") or re.fullmatch(r"ssh://[^\s/]+", value)
@@ -318,6 +333,13 @@ class Campaign(Strict):
         BeforeValidator(as_tuple),
     ] = ()
     smoke: Config = Field(default_factory=dict)
+    max_late: Annotated[float, BeforeValidator(read_percent), IS_PERCENT] = 0.1
+    data: DataSpec | None = None
+    transfers: dict[Name, TransferSpec] = Field(default_factory=dict)
+    interruption: Interruption = Interruption()
+    plan_b: dict[Name, PlanB] = Field(default_factory=dict)
+    work: Work | None = None
+    uncertainties: Annotated[tuple[Text, ...], BeforeValidator(as_tuple)] = ()
 
     def runs(self) -> tuple[RunSpec, ...]:
         """Return the control and the variants, in the order of the file."""
@@ -456,6 +478,14 @@ def _stage_problems(campaign: Campaign) -> Iterator[Problem]:
                         before=before, known=", ".join(other for other in campaign.stages if other != name)
                     ),
                 )
+    for name in campaign.plan_b:
+        if name not in campaign.stages:
+            yield Problem(
+                ("plan_b", name),
+                _("{name} is not a stage; known are: {known}").format(
+                    name=name, known=", ".join(campaign.stages) or _("none")
+                ),
+            )
     yield from _stage_circles(campaign.stages)
 
 

@@ -1,0 +1,175 @@
+"""Second paths, places and providers: plan B, residency, concentration, lead times, balances, old prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from lastro.billing import LeaseKind
+from lastro.locale import _
+from lastro.plan.bill import show_hours
+from lastro.plan.candidates import Candidate
+from lastro.plan.eligible import lies_in, on_demand_twin
+from lastro.plan.intervals import GPU, Interval, work_of
+from lastro.plan.levels import NOTE, WARN
+from lastro.plan.parts import Finding
+from lastro.spec.campaign import Campaign
+from lastro.spec.durations import card
+from lastro.spec.offers import Offer, Offers
+from lastro.spec.plan_b import PlanB
+from lastro.units import show_bytes
+
+
+def findings(campaign: Campaign, market: Offers, taken: Candidate | None, today: date) -> Iterator[Finding]:
+    """Return what is to be known of places and providers."""
+    if campaign.stages and taken is not None:
+        yield from _of_plan_b(campaign, market, taken)
+    if taken is not None:
+        yield from _of_place(campaign, taken.offer)
+        yield from _of_provider(market, taken)
+        yield from _of_spot(market, taken.offer)
+
+
+# --- plan B -------------------------------------------------------------------------------------------
+
+
+def _of_plan_b(campaign: Campaign, market: Offers, taken: Candidate) -> Iterator[Finding]:
+    """Ask for a second path of each required stage that holds a machine, and look at those that there are."""
+    held = [one for one in work_of(campaign).intervals if one.holds == GPU and one.priority == "required"]
+    for stage in dict.fromkeys(one.stage for one in held):
+        second = campaign.plan_b.get(stage)
+        if second is None:
+            text = _("{stage} has no plan B: another region or card, prepared before it is needed").format(
+                stage=stage
+            )
+            yield Finding(code="no_plan_b", level=WARN, text=text)
+            continue
+        first = next(one for one in held if one.stage == stage)
+        yield from _of_second(campaign, market, taken, first, second)
+
+
+def _of_second(
+    campaign: Campaign, market: Offers, taken: Candidate, interval: Interval, second: PlanB
+) -> Iterator[Finding]:
+    stage = interval.stage
+    reached = reached_by(market, second)
+    if not reached:
+        text = _("no offer is what the plan B of {stage} names").format(stage=stage)
+        yield Finding(code="plan_b_unknown", level=WARN, text=text)
+    if any(offer.name == taken.offer.name for offer in reached) and len(reached) == 1:
+        text = _("the plan B of {stage} is its plan A: {offer}").format(stage=stage, offer=taken.offer.name)
+        yield Finding(code="plan_b_is_plan_a", level=WARN, text=text)
+    for offer in reached:
+        if interval.memory is not None and offer.memory is not None and offer.memory < interval.memory:
+            text = _("the plan B of {stage}, {offer}, has {has} of memory, it needs {needs}").format(
+                stage=stage,
+                offer=offer.name,
+                has=show_bytes(offer.memory),
+                needs=show_bytes(interval.memory),
+            )
+            yield Finding(code="plan_b_too_small", level=WARN, text=text)
+        if not lies_in(offer.jurisdiction, campaign.jurisdictions):
+            text = _("the plan B of {stage}, {offer}, lies in {place}, which is not allowed").format(
+                stage=stage, offer=offer.name, place=offer.jurisdiction
+            )
+            yield Finding(code="plan_b_outside", level=WARN, text=text)
+    gpu = second.gpu or (reached[0].gpu if reached else None)
+    if (second.hours or interval.durations).on(gpu) is None:
+        text = _("nobody says how long the plan B of {stage} takes on {gpu}").format(
+            stage=stage, gpu=gpu or _("its cards")
+        )
+        yield Finding(code="plan_b_duration", level=WARN, text=text)
+    for what, value in (
+        (_("the image"), second.image),
+        (_("the data"), second.data),
+        (_("the last checkpoint"), second.checkpoint),
+    ):
+        if value is None:
+            text = _("the plan B of {stage} does not say how {what} gets there").format(
+                stage=stage, what=what
+            )
+            yield Finding(code="plan_b_incomplete", level=NOTE, text=text)
+
+
+def reached_by(market: Offers, second: PlanB) -> list[Offer]:
+    """Return the offers that a second path could take."""
+    return [
+        offer
+        for offer in market.offers
+        if (second.offer is None or offer.name == second.offer)
+        and (second.gpu is None or card(offer.gpu or "") == card(second.gpu))
+        and (second.region is None or second.region in (offer.region, offer.zone))
+    ]
+
+
+# --- places and providers -----------------------------------------------------------------------------
+
+
+def _of_place(campaign: Campaign, offer: Offer) -> Iterator[Finding]:
+    if campaign.jurisdictions and offer.jurisdiction is None:
+        text = _("{offer} does not say where it lies; the campaign allows {allowed}").format(
+            offer=offer.name, allowed=", ".join(campaign.jurisdictions)
+        )
+        yield Finding(code="place_unknown", level=WARN, text=text)
+    if campaign.jurisdictions and offer.subprocessors is None:
+        text = _("who else processes the data at {offer} is not written down (subprocessors)").format(
+            offer=offer.name
+        )
+        yield Finding(code="subprocessors_unknown", level=NOTE, text=text)
+
+
+def _of_provider(market: Offers, taken: Candidate) -> Iterator[Finding]:
+    offer = taken.offer
+    if offer.lead is not None and offer.lead.total_seconds() > 0:
+        text = _("{offer} can be had {lead} after it is asked for: ask now (account, KYC, quota)").format(
+            offer=offer.name, lead=show_hours(offer.lead.total_seconds() / 3600)
+        )
+        yield Finding(code="lead_time", level=NOTE, text=text)
+    yield from _of_balance(market, taken)
+    companies = {one.provider for one in market.offers if one.provider}
+    if offer.provider is not None:
+        text = _("all required work, its disk and all open spending are at {provider}").format(
+            provider=offer.provider
+        )
+        if len(companies) > 1:
+            others = ", ".join(sorted(companies - {offer.provider}))
+            text += _("; {others} would be others").format(others=others)
+        yield Finding(code="concentration", level=NOTE, text=text)
+
+
+def _of_balance(market: Offers, taken: Candidate) -> Iterator[Finding]:
+    cost = taken.bill.cost.total or taken.bill.cost.at_least
+    for balance in market.balances:
+        if balance.provider != taken.offer.provider or cost is None:
+            continue
+        if balance.amount.currency != cost.currency:
+            text = _("the balance at {provider} is {amount}, the cost {cost}: not comparable").format(
+                provider=balance.provider, amount=balance.amount, cost=cost
+            )
+            yield Finding(code="balance_unknown", level=NOTE, text=text)
+        elif balance.amount.amount < cost.amount:
+            text = _(
+                "the balance at {provider} is {amount}, {offer} costs {cost}: machines stop when it ends"
+            )
+            yield Finding(
+                code="balance_too_small",
+                level=WARN,
+                text=text.format(
+                    provider=balance.provider, amount=balance.amount, offer=taken.name, cost=cost
+                ),
+            )
+
+
+def _of_spot(market: Offers, offer: Offer) -> Iterator[Finding]:
+    if offer.kind is not LeaseKind.SPOT:
+        return
+    if offer.interruptions is None and not offer.lifetimes:
+        text = _("{offer} says nothing of interruptions: its cost with them is unknown").format(
+            offer=offer.name
+        )
+        yield Finding(code="interruptions_unknown", level=WARN, text=text)
+    if on_demand_twin(market, offer) is None:
+        text = _("nothing on demand stands beside {offer}: there is nowhere to go back to").format(
+            offer=offer.name
+        )
+        yield Finding(code="no_way_back", level=NOTE, text=text)

@@ -1,0 +1,454 @@
+"""The options of a plan: which candidates are offered and for what, which are refused, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lastro.billing import LeaseKind
+from lastro.locale import _
+from lastro.plan.bill import show_hours
+from lastro.plan.breakeven import break_even
+from lastro.plan.candidates import Candidate, Protocol, Question, candidates, reductions, useful_counts, whole
+from lastro.plan.parts import REDUCED, WHOLE, Cost, Option
+from lastro.plan.proof import Proof, prove
+from lastro.plan.risk import Risk, assess_risk
+from lastro.plan.risk_of import draws_of
+from lastro.units import Money
+
+#: What an option is among the others. The order is that in which they are shown.
+CHEAPEST, SAFE, REDUCED_ROLE = "cheapest", "rarely late", "reduced protocol"
+LOT, PARALLEL, LONGER = "one lot", "lots in parallel", "one longer lot"
+HOURLY, SPOT = "by the hour", "spot"
+VIOLATION = "cheapest violation"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """All options, those that are offered first; the one to take, and why it, or why none.
+
+    `base`: the calendar of the whole protocol, on the cheapest offer; None: nothing can be rented.
+    """
+
+    options: tuple[Option, ...]
+    taken: Candidate | None
+    why: str
+    base: Candidate | None
+    risk: Risk | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Role:
+    candidate: Candidate
+    roles: tuple[str, ...]
+    why: str
+
+
+def options_of(question: Question, *, seed: int, protocol: str = WHOLE) -> Options:
+    """Return the options of a campaign.
+
+    Args:
+        question: the campaign and what can be rented for it.
+        seed: of the draws.
+        protocol: the one that is taken: the whole, or the reduced one, which has to be asked for.
+    """
+    return _Chooser(question, seed, protocol).options()
+
+
+class _Chooser:
+    """Lays out and prices all candidates once, and chooses among them."""
+
+    def __init__(self, question: Question, seed: int, protocol: str) -> None:
+        self._question, self._seed, self._protocol = question, seed, protocol
+        self._whole = whole(question.campaign)
+        self._machines = question.campaign.machines
+        self._risks: dict[tuple[str, str, int], Risk] = {}
+        self._all = candidates(question, self._whole, useful_counts(question.campaign, self._whole.work))
+        self._all.sort(key=lambda one: one.rank)
+        self._own = [one for one in self._all if one.machines == self._machines]
+        self._reduced = self._reduce()
+
+    # --- the whole ------------------------------------------------------------------------------------
+
+    def options(self) -> Options:
+        roles = self._merged([*self._roles()])
+        proofs = self._proofs(roles)
+        offered = [self._offered(role, proofs) for role in roles]
+        own = {one.offer for one in offered if (one.protocol, one.machines) == (WHOLE, self._machines)}
+        refused = [*self._refused(own)]
+        taken, why = self._taken()
+        base = self._own[0] if self._own else None
+        shown = taken or base
+        return Options(
+            options=(*offered, *refused),
+            taken=taken,
+            why=why,
+            base=base,
+            risk=self._risk(shown) if shown else None,
+        )
+
+    def _roles(self) -> Iterator[_Role]:
+        fitting = [one for one in self._own if self._fits(one)]
+        cheapest = fitting[0] if fitting else None
+        if cheapest is not None:
+            yield _Role(candidate=cheapest, roles=(CHEAPEST,), why=self._why_cheapest(cheapest))
+            safe = self._safe(fitting)
+            if safe is not None:
+                yield _Role(candidate=safe, roles=(SAFE,), why=self._why_safe(safe))
+        elif self._own:
+            nearest = min(self._own, key=self._violation)
+            yield _Role(candidate=nearest, roles=(VIOLATION,), why=self._broken(nearest))
+        if self._reduced is not None:
+            yield _Role(candidate=self._reduced, roles=(REDUCED_ROLE,), why=self._why_reduced(self._reduced))
+        yield from self._of_lots()
+        yield from self._by_kind(cheapest)
+
+    def _of_lots(self) -> Iterator[_Role]:
+        """Offer one lot, lots in parallel, and one longer lot, where there are lots."""
+        lots = [one for one in self._all if one.offer.kind is LeaseKind.LOT]
+        single = [one for one in lots if one.bill.holding.leases == 1 and one.bill.holding.terms == 1]
+        single = [one for one in single if one.machines == self._machines]
+        parallel = [one for one in lots if one.bill.holding.leases > 1 and one.bill.holding.terms == 1]
+        parallel = [one for one in parallel if self._within(one)]
+        if single:
+            yield _Role(candidate=single[0], roles=(LOT,), why=self._why_lot(single[0]))
+        if parallel:
+            yield _Role(candidate=parallel[0], roles=(PARALLEL,), why=self._why_parallel(parallel[0], single))
+            longer = next((one for one in single if _term(one) > _term(parallel[0])), None)
+            if longer is not None:
+                yield _Role(candidate=longer, roles=(LONGER,), why=self._why_lot(longer))
+
+    def _by_kind(self, cheapest: Candidate | None) -> Iterator[_Role]:
+        for kind, role in ((LeaseKind.HOURLY, HOURLY), (LeaseKind.SPOT, SPOT)):
+            of_kind = [one for one in self._own if one.offer.kind is kind]
+            best = next((one for one in of_kind if self._fits(one)), of_kind[0] if of_kind else None)
+            if best is not None:
+                yield _Role(candidate=best, roles=(role,), why=self._why_kind(best, cheapest))
+
+    def _merged(self, roles: Sequence[_Role]) -> list[_Role]:
+        """Put together what is one plan under several roles."""
+        merged: dict[tuple[str, str, int], _Role] = {}
+        for role in roles:
+            key = self._key(role.candidate)
+            before = merged.get(key)
+            if before is None:
+                merged[key] = role
+                continue
+            why = before.why if role.why in before.why else f"{before.why}; {role.why}"
+            merged[key] = replace(before, roles=(*before.roles, *role.roles), why=why)
+        return list(merged.values())
+
+    # --- the reduced protocol -------------------------------------------------------------------------
+
+    def _reduce(self) -> Candidate | None:
+        """Return the most that fits when the whole does not; the least that answers when it does."""
+        protocols = [*reductions(self._question.campaign)]
+        if not protocols:
+            return None
+        if any(self._fits(one) for one in self._own):
+            protocols = protocols[-1:]
+        for protocol in protocols:
+            found = sorted(candidates(self._question, protocol, (self._machines,)), key=lambda one: one.rank)
+            fitting = next((one for one in found if self._fits(one)), None)
+            if fitting is not None:
+                return fitting
+        return None
+
+    # --- judgement ------------------------------------------------------------------------------------
+
+    def _within(self, one: Candidate) -> bool:
+        window = self._question.window_hours
+        return window is None or one.end_hours is None or one.end_hours <= window
+
+    def _affordable(self, one: Candidate) -> bool | None:
+        """Say whether a cost is within the budget; None: it cannot be told."""
+        budget = self._question.campaign.budget
+        if budget is None or one.compared is None or one.compared.currency != budget.currency:
+            return None
+        if one.compared.amount > budget.amount:
+            return False
+        return True if one.bill.cost.total is not None else None
+
+    def _fits(self, one: Candidate) -> bool:
+        return self._within(one) and self._affordable(one) is not False
+
+    def _violation(self, one: Candidate) -> tuple[float, float]:
+        """How far a candidate is from fitting: money over the budget first, then hours over the window."""
+        window, budget = self._question.window_hours, self._question.campaign.budget
+        late = max(0.0, (one.end_hours or 0.0) - window) if window is not None else 0.0
+        over = 0.0
+        if budget is not None and one.compared is not None and one.compared.currency == budget.currency:
+            over = max(0.0, float(one.compared.amount - budget.amount))
+        return over, late
+
+    def _safe(self, fitting: Sequence[Candidate]) -> Candidate | None:
+        limit = self._question.campaign.max_late
+        if self._question.window_hours is None:
+            return None
+        for one in fitting:
+            late = self._risk(one).p_late
+            if late is not None and late <= limit:
+                return one
+        return None
+
+    def _key(self, one: Candidate) -> tuple[str, str, int]:
+        return one.offer.name, one.protocol.kind, one.machines
+
+    def _risk(self, one: Candidate) -> Risk:
+        key = self._key(one)
+        if key not in self._risks:
+            self._risks[key] = assess_risk(
+                draws_of(one),
+                window_hours=self._question.window_hours,
+                budget=self._question.campaign.budget,
+                seed=self._seed,
+            )
+        return self._risks[key]
+
+    def _proofs(self, roles: Sequence[_Role]) -> dict[str, Proof]:
+        """Prove, for each protocol that is offered, what nothing can undercut."""
+        protocols: dict[str, Protocol] = {}
+        for role in roles:
+            protocols.setdefault(role.candidate.protocol.kind, role.candidate.protocol)
+        return {kind: prove(self._question, protocol) for kind, protocol in protocols.items()}
+
+    # --- values ---------------------------------------------------------------------------------------
+
+    def _offered(self, role: _Role, proofs: dict[str, Proof]) -> Option:
+        one = role.candidate
+        risk, proof = self._risk(one), proofs[one.protocol.kind]
+        bound = proof.bound if proof.bound and one.compared else None
+        gap = None
+        if bound is not None and one.compared is not None and bound.currency == one.compared.currency:
+            paid = one.compared.amount
+            gap = max(0.0, float((paid - bound.amount) / paid)) if paid > 0 else 0.0
+        option = self._option(one, offered=True, why=role.why)
+        return replace(
+            option,
+            roles=role.roles,
+            p_late=risk.p_late,
+            p_over_budget=risk.p_over_budget,
+            draws=risk.draws,
+            bound=bound,
+            gap=None if gap is None else round(gap, 6),
+            proven=gap is not None and gap <= 1e-9,
+            notes=tuple(self._notes(one)),
+            calendar=one.calendar.slots,
+        )
+
+    def _option(self, one: Candidate, *, offered: bool, why: str) -> Option:
+        window, total = self._question.window_hours, one.calendar.total
+        return Option(
+            name=one.name,
+            roles=(),
+            offered=offered,
+            why=why,
+            offer=one.offer.name,
+            kind=one.offer.kind.value,
+            protocol=one.protocol.kind,
+            left_out=one.protocol.left_out,
+            machines=one.machines,
+            holdings=(one.bill.holding,),
+            cost=one.bill.cost,
+            end=total,
+            slack_hours=None if window is None or total is None else round(window - total.likely, 9),
+            fits_window=None if window is None or total is None else self._within(one),
+            fits_budget=self._affordable(one),
+            p_late=None,
+            p_over_budget=None,
+            draws=None,
+            bound=None,
+            gap=None,
+            proven=False,
+            per_unit=self._per_unit(one),
+            notes=(),
+            calendar=(),
+        )
+
+    def _per_unit(self, one: Candidate) -> Money | None:
+        work, total = self._question.campaign.work, one.bill.cost.total
+        return total.divided(work.amount) if work and total else None
+
+    def _refused(self, shown: set[str | None]) -> Iterator[Option]:
+        reasons = self._question.refusals(self._whole.work)
+        own = {one.offer.name: one for one in self._own}
+        for offer in self._question.market.offers:
+            if offer.name in shown:
+                continue
+            if offer.name in own:
+                yield self._option(own[offer.name], offered=False, why=self._why_not(own[offer.name]))
+                continue
+            why = reasons[offer.name] or _("{count} of them are not to be had").format(count=self._machines)
+            yield _unpriced(offer.name, offer.kind.value, self._machines, why)
+
+    # --- reasons --------------------------------------------------------------------------------------
+
+    def _why_cheapest(self, one: Candidate) -> str:
+        return _("the cheapest that fits {limits}: {cost}").format(limits=self._limits(), cost=show_cost(one))
+
+    def _limits(self) -> str:
+        window, budget = self._question.window_hours is not None, self._question.campaign.budget is not None
+        if window and budget:
+            return _("the window and the budget")
+        return _("the window") if window else _("the budget") if budget else _("(no limit is set)")
+
+    def _why_safe(self, one: Candidate) -> str:
+        late = self._risk(one).p_late
+        return _("the cheapest that is late in at most {limit:.0%} of the draws: {late:.1%}").format(
+            limit=self._question.campaign.max_late, late=late
+        )
+
+    def _broken(self, one: Candidate) -> str:
+        """Say what a candidate breaks, with the numbers."""
+        parts = []
+        window = self._question.window_hours
+        if window is not None and one.end_hours is not None and one.end_hours > window:
+            parts.append(
+                _("it takes {hours}, {over} more than the window").format(
+                    hours=show_hours(one.end_hours), over=show_hours(one.end_hours - window)
+                )
+            )
+        budget = self._question.campaign.budget
+        if self._affordable(one) is False and budget is not None and one.compared is not None:
+            over = Money(one.compared.amount - budget.amount, budget.currency)
+            parts.append(
+                _("it costs {cost}, {over} more than the budget").format(cost=show_cost(one), over=over)
+            )
+        return "; ".join(parts)
+
+    def _why_reduced(self, one: Candidate) -> str:
+        left = ", ".join(one.protocol.left_out) or _("what is not required of the stages")
+        text = _("still answers the question, without {left}").format(left=left)
+        slack = self._option(one, offered=True, why="").slack_hours
+        return text if slack is None else f"{text}; " + _("{slack} of slack").format(slack=show_hours(slack))
+
+    def _why_parallel(self, one: Candidate, single: Sequence[Candidate]) -> str:
+        text = _("{count} lots at once end after {hours}").format(
+            count=one.bill.holding.leases, hours=show_hours(one.end_hours or 0.0)
+        )
+        if single and single[0].end_hours is not None and one.end_hours is not None:
+            gained = single[0].end_hours - one.end_hours
+            text += ", " + _("{gained} before one machine: only independent runs become shorter").format(
+                gained=show_hours(max(0.0, gained))
+            )
+        return text
+
+    def _why_lot(self, one: Candidate) -> str:
+        spare = _term(one) - (one.end_hours or 0.0)
+        text = _("one lot of {term} holds it all, {spare} of it are slack").format(
+            term=show_hours(_term(one)), spare=show_hours(spare)
+        )
+        if not self._within(one):
+            text += "; " + _("{broken}, so the window has to be moved").format(broken=self._broken(one))
+        return text
+
+    def _why_kind(self, one: Candidate, cheapest: Candidate | None) -> str:
+        what = _("on spot") if one.offer.kind is LeaseKind.SPOT else _("by the hour")
+        broken = self._broken(one)
+        if broken:
+            return _("{what} it would be {cost}; {broken}").format(
+                what=what, cost=show_cost(one), broken=broken
+            )
+        if cheapest is None or cheapest is one:
+            return _("{what}: {cost}").format(what=what, cost=show_cost(one))
+        return _("{what}: {cost} against {other}").format(
+            what=what, cost=show_cost(one), other=show_cost(cheapest)
+        )
+
+    def _why_not(self, one: Candidate) -> str:
+        broken = self._broken(one)
+        if broken:
+            return broken
+        if one.bill.cost.total is None:
+            return one.bill.cost.why or _("its cost is unknown")
+        if one.compared is None:
+            return _("no rate was given that would compare its currency")
+        best = next((other for other in self._own if self._fits(other)), None)
+        if best is None or best.compared is None:
+            return _("another option does the same")
+        more = Money(one.compared.amount - best.compared.amount, one.compared.currency)
+        return _("it costs {more} more than {other} and does the same").format(more=more, other=best.name)
+
+    def _notes(self, one: Candidate) -> Iterator[str]:
+        if one.offer.kind is not LeaseKind.LOT:
+            for lot in (other for other in self._own if other.offer.kind is LeaseKind.LOT):
+                yield break_even(
+                    lot.offer.lease(),
+                    one.offer.lease(),
+                    lot_gpus=lot.offer.machines * lot.offer.gpus,
+                    hourly_gpus=one.offer.gpus,
+                ).why
+        if one.machines != self._machines:
+            yield _("needs `machines: {count}` in the campaign file").format(count=one.machines)
+        if one.bill.cost.total is None and one.bill.cost.why:
+            yield one.bill.cost.why
+
+    # --- what is taken --------------------------------------------------------------------------------
+
+    def _taken(self) -> tuple[Candidate | None, str]:
+        if not self._question.market.offers:
+            return None, _("the campaign names no offers, so nothing is priced")
+        if self._protocol == REDUCED:
+            if self._reduced is None:
+                return None, _("no reduced protocol fits")
+            return self._reduced, self._why_reduced(self._reduced)
+        if not self._own:
+            reasons = self._question.refusals(self._whole.work)
+            told = "; ".join(f"{name}: {why}" for name, why in reasons.items() if why)
+            return None, _("none of the offers can be taken: {reasons}").format(reasons=told)
+        fitting = next((one for one in self._own if self._fits(one)), None)
+        if fitting is not None:
+            if len(self._own) == 1:
+                return fitting, _("the only offer that can be taken")
+            return fitting, self._why_cheapest(fitting)
+        nearest = min(self._own, key=self._violation)
+        return nearest, _("none fits; {offer} comes nearest: {why}").format(
+            offer=nearest.name, why=self._broken(nearest)
+        )
+
+
+def _term(one: Candidate) -> float:
+    """Return the hours of a lot's term."""
+    assert one.offer.term is not None, "a lot has a term"
+    return one.offer.term.total_seconds() / 3600
+
+
+def show_cost(one: Candidate) -> str:
+    """Return what a candidate costs as people read it."""
+    cost = one.bill.cost
+    if cost.total is not None:
+        return str(cost.total)
+    return _("at least {known}").format(known=cost.at_least) if cost.at_least else _("unknown")
+
+
+_NOTHING = Cost(total=None, low=None, high=None, at_least=None, lines=())
+
+
+def _unpriced(name: str, kind: str, machines: int, why: str) -> Option:
+    """Return the option for an offer that cannot be taken: there is nothing to price."""
+    return Option(
+        name=name,
+        roles=(),
+        offered=False,
+        why=why,
+        offer=name,
+        kind=kind,
+        protocol=WHOLE,
+        left_out=(),
+        machines=machines,
+        holdings=(),
+        cost=replace(_NOTHING, why=why),
+        end=None,
+        slack_hours=None,
+        fits_window=None,
+        fits_budget=None,
+        p_late=None,
+        p_over_budget=None,
+        draws=None,
+        bound=None,
+        gap=None,
+        proven=False,
+        per_unit=None,
+        notes=(),
+        calendar=(),
+    )

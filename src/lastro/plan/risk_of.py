@@ -1,0 +1,39 @@
+"""What the risk of a candidate is drawn from: its calendar, and the machines that are paid for."""
+
+from __future__ import annotations
+
+from lastro.billing import LeaseKind
+from lastro.plan.bill import machine_lanes
+from lastro.plan.candidates import Candidate
+from lastro.plan.draws import Draws, Held, Machine
+from lastro.units import Money
+
+
+def draws_of(one: Candidate) -> Draws:
+    """Return the draws of a candidate: order and lanes as laid out, what does not depend on time beside."""
+    lanes = machine_lanes(one.calendar)
+    size = one.offer.machines if one.offer.kind is LeaseKind.LOT else 1
+    groups = [lanes[first : first + size] for first in range(0, len(lanes), size)]
+    places = {lane: place for place, lane in enumerate(one.calendar.lanes)}
+    machines = tuple(
+        Machine(
+            lease=one.offer.lease(),
+            lanes=tuple(places[lane] for lane in group),
+            boot_seconds=one.offer.boot_seconds,
+            held=Held.END if one.offer.kind is LeaseKind.LOT else one.bill.held,
+            renewal=one.offer.renewal_price,
+        )
+        for group in groups
+    )
+    return Draws(intervals=one.calendar.drawn, machines=machines, other=_other(one))
+
+
+def _other(one: Candidate) -> Money | None:
+    """Return what is paid beside machines; None: nothing, or nothing that is known in their currency."""
+    price = one.offer.machine_price
+    amounts = [line.amount for line in one.bill.cost.lines if line.kind != "machine" and line.amount]
+    total: Money | None = None
+    for amount in amounts:
+        if price is not None and amount.currency == price.currency:
+            total = amount if total is None else total + amount
+    return total

@@ -1,0 +1,110 @@
+"""What moving data costs: each move at the prices of the places that it leaves and reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lastro.locale import _
+from lastro.plan.parts import CostLine
+from lastro.spec.campaign import Campaign
+from lastro.spec.egress import Egress, egress_cost, ingress_cost
+from lastro.spec.offers import Offer, Offers
+from lastro.spec.stage import HOME, MACHINE
+from lastro.units import show_bytes
+
+INTERNET = "internet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """Bytes that go from one place to another, in all, in so many requests."""
+
+    name: str
+    bytes: int
+    origin: str
+    to: str
+    requests: int
+    quantity: str
+
+
+def moves_of(campaign: Campaign) -> list[Move]:
+    """Return all that a campaign moves: stages that move something, and its transfers."""
+    found = []
+    for name, stage in campaign.stages.items():
+        if stage.moves is not None:
+            times = len(campaign.runs()) if stage.each else 1
+            found.append(_move(name, stage.moves.size, stage.moves.origin, stage.moves.to, times))
+    for name, one in campaign.transfers.items():
+        found.append(_move(name, one.size, one.origin, one.to, one.times, one.requests or 0))
+    return found
+
+
+def _move(name: str, size: int, origin: str, to: str, times: int, requests: int = 0) -> Move:
+    quantity = (
+        show_bytes(size) if times == 1 else _("{times} × {size}").format(times=times, size=show_bytes(size))
+    )
+    return Move(name=name, bytes=size * times, origin=origin, to=to, requests=requests, quantity=quantity)
+
+
+def traffic_lines(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[CostLine]:
+    """Return a line for each move that somebody bills, or may bill; what stays in one place is free.
+
+    What comes from the internet or from home is billed only where the place that it reaches bills ingress.
+    """
+    used: dict[str, int] = {}
+    for move in moves_of(campaign):
+        if _same_place(move, offer):
+            continue
+        if move.origin not in (INTERNET, HOME):
+            yield _out(market, offer, move, used)
+        row = _row(market, offer, move.to, INTERNET)
+        if row is not None and row.ingress is not None:
+            priced = ingress_cost(row, move.bytes)
+            name = _("{move} into {place}").format(move=move.name, place=_place(offer, move.to))
+            yield CostLine(
+                kind="ingress", name=name, quantity=move.quantity, amount=priced.amount, why=priced.why
+            )
+
+
+def _out(market: Offers, offer: Offer, move: Move, used: dict[str, int]) -> CostLine:
+    name = _("{move} out of {place}").format(move=move.name, place=_place(offer, move.origin))
+    row = _row(market, offer, move.origin, move.to)
+    if row is None:
+        why = _("no price was given for data from {origin} to {to}").format(
+            origin=_place(offer, move.origin), to=_place(offer, move.to)
+        )
+        return CostLine(kind="egress", name=name, quantity=move.quantity, amount=None, why=why)
+    priced = egress_cost(row, move.bytes, used=used.get(row.name, 0), requests=move.requests)
+    used[row.name] = used.get(row.name, 0) + move.bytes
+    seen = row.seen.isoformat() if row.seen else _("no date")
+    why = _("{why} ({source}, {seen})").format(why=priced.why, source=row.source, seen=seen)
+    return CostLine(kind="egress", name=name, quantity=move.quantity, amount=priced.amount, why=why)
+
+
+def _place(offer: Offer, place: str) -> str:
+    return offer.name if place == MACHINE else place
+
+
+def _names(offer: Offer, place: str) -> tuple[str, ...]:
+    """Return the names under which a place may stand in the offers file, the narrowest first."""
+    if place != MACHINE:
+        return (place,)
+    return tuple(name for name in (offer.zone, offer.region, offer.provider, offer.name) if name)
+
+
+def _same_place(move: Move, offer: Offer) -> bool:
+    """Say whether both ends lie in one region: there data is moved for nothing everywhere that was read."""
+    ends = {*_names(offer, move.origin)} & {*_names(offer, move.to)}
+    return bool(ends - {offer.provider})
+
+
+def _row(market: Offers, offer: Offer, origin: str, to: str) -> Egress | None:
+    """Return the row for data from one place to another: one that names the target before a general one."""
+    named = market.egress_of(offer) if origin == MACHINE else None
+    origins = _names(offer, origin)
+    rows = [named] if named else [row for row in market.egress if row.origin in origins]
+    targets = _names(offer, to)
+    exact = [row for row in rows if row.to in targets]
+    general = [row for row in rows if row.to == INTERNET]
+    return (exact or general or [None])[0]
