@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from lastro.billing import Lease, LeaseKind
+from lastro.flow.money import may_bill
 from lastro.flow.policy import Dispatch, Situation, Wait, next_action
+from lastro.flow.releasing import given_up
 from lastro.flow.silence import Pulse, left_behind, may_be_silent, too_silent
 from lastro.journal.projections import project
 from lastro.journal.signals import Heartbeat
 from lastro.journal.views import AttemptView, CampaignView, MachineView, RunView
 from lastro.paths import CampaignFolder
 from lastro.providers.base import Machine, MachineState
+from lastro.units import Money
 
 
 def _life(**more: object) -> AttemptView:
@@ -91,6 +96,21 @@ def test_between_two_attempts_nobody_has_to_speak(end: str | None, counts: bool)
 )
 def test_a_machine_that_was_given_up_is_not_used_again(end: str, state: str, behind: bool) -> None:
     assert left_behind(_view(_life(end=end), state)) == ({"m-1"} if behind else set())
+
+
+@pytest.mark.parametrize(
+    ("price", "bill"), [("1.50", "1.50 USD an hour"), (None, "an unknown price an hour")]
+)
+def test_a_machine_that_was_given_up_is_unknown_and_may_bill(price: str | None, bill: str) -> None:
+    money = Money(Decimal(price), "USD") if price else None
+    lease = Lease(offer="box", kind=LeaseKind.HOURLY, price=money, unit_seconds=60)
+    view = _view(_life(end="lost"))
+    view = replace(view, machines=(replace(view.machines[0], lease=lease),))
+
+    (machine,) = given_up(view)
+
+    assert may_bill(machine) == f"machine m-1: unknown, may bill {bill} until 'local' says that it is gone"
+    assert given_up(_view(_life(end="lost"), "gone")) == ()
 
 
 @pytest.mark.parametrize(("leaving", "action"), [(frozenset({"m-1"}), Wait), (frozenset(), Dispatch)])

@@ -11,7 +11,8 @@ from lastro.cli.options import as_json_option, campaign_option, command
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
 from lastro.flow.live import live_of
-from lastro.flow.releasing import left_behind, told_of
+from lastro.flow.money import may_bill
+from lastro.flow.releasing import given_up, left_behind, told_of
 from lastro.flow.session import find_session
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
@@ -38,8 +39,11 @@ def status(campaign_file: Path, as_json: bool) -> None:
     page = page_from(session.on_disk, view, live=live_of(session, view, time.monotonic()), curves=as_json)
     if as_json:
         unattended = [machine.id or machine.tag for machine in left]
-        print_json({**page_json(page), "unattended": unattended, "exit_code": 0})
+        doubtful = [machine.id for machine in given_up(view)]
+        print_json({**page_json(page), "unattended": unattended, "may_bill": doubtful, "exit_code": 0})
         return
     show(status_view(page))
+    for machine in given_up(view):
+        click.echo(may_bill(machine))
     for machine in left:
         click.echo(told_of(machine, view))

@@ -27,6 +27,7 @@ from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.leases import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
+from lastro.flow.money import may_bill
 from lastro.flow.orders import Place, code_of, config_record, make_order, unattended_seconds
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.presence import is_supervised
@@ -530,11 +531,8 @@ class Driver:
         try:
             self._d.provider.delete(action.machine)
         except ProviderError as error:
-            self._d.tell(
-                _("machine {id} was given up, but could not be let go and may bill on: {why}").format(
-                    id=action.machine, why=error.message
-                )
-            )
+            machine = next(machine for machine in view.machines if machine.id == action.machine)
+            self._d.tell(f"{may_bill(machine)} ({error.message})")
 
     def _retire(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Retire)

@@ -7,9 +7,10 @@ from decimal import Decimal
 
 from lastro.billing import Lease, LeaseKind
 from lastro.flow.limits import spent
-from lastro.journal.views import CampaignView, RunView
+from lastro.journal.views import CampaignView, MachineView, RunView
 from lastro.journal.weather import barren_attempts, spent_without_progress
 from lastro.locale import _
+from lastro.plan.bill import hourly_rate
 from lastro.units import Money
 
 #: Part of the budget that may be lost to machines that were taken away before a first save. An assumption.
@@ -42,6 +43,19 @@ def too_dear(view: CampaignView, budget: Money | None, lease: Lease | None) -> s
         return None
     return _("{total} are spent, and one more lot of '{offer}' for {price} would exceed {budget}").format(
         total=total, offer=lease.offer, price=price, budget=budget
+    )
+
+
+def bill_of(machine: MachineView) -> str:
+    """Return in words what a machine costs by the hour."""
+    rate = hourly_rate(machine.lease) if machine.lease else None
+    return _("{rate} an hour").format(rate=rate) if rate is not None else _("an unknown price an hour")
+
+
+def may_bill(machine: MachineView) -> str:
+    """Say of a machine that was given up what it may cost for as long as nobody says that it is gone."""
+    return _("machine {id}: unknown, may bill {bill} until '{provider}' says that it is gone").format(
+        id=machine.id, bill=bill_of(machine), provider=machine.provider
     )
 
 

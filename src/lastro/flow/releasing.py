@@ -8,7 +8,9 @@ from datetime import timedelta
 
 from lastro.clock import Clock
 from lastro.errors import Fenced, ProviderError
+from lastro.flow import silence
 from lastro.flow.drive import Drive, Driver, Tell, note_gone
+from lastro.flow.money import bill_of
 from lastro.flow.orders import unattended_seconds
 from lastro.flow.ownership import out_of_reach
 from lastro.flow.session import Session
@@ -17,7 +19,6 @@ from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.plan.build import Plan
-from lastro.plan.bill import hourly_rate
 from lastro.providers.registry import provider_for, traits_of
 from lastro.units import show_duration
 
@@ -39,17 +40,17 @@ def rented(view: CampaignView) -> tuple[MachineView, ...]:
     return tuple(machine for machine in view.machines if machine.state != "gone")
 
 
+def given_up(view: CampaignView) -> tuple[MachineView, ...]:
+    """Return the machines that were given up for lost, of which nobody has said yet that they are gone."""
+    lost = silence.left_behind(view)
+    return tuple(machine for machine in rented(view) if machine.id in lost)
+
+
 def left_behind(session: Session, view: CampaignView) -> tuple[MachineView, ...]:
     """Return the machines that stay rented because nothing runs and no `lastro run` lives to let them go."""
     if any(run.status == "running" for run in view.runs) or session.is_driven():
         return ()
     return rented(view)
-
-
-def bill_of(machine: MachineView) -> str:
-    """Return in words what a machine costs by the hour."""
-    rate = hourly_rate(machine.lease) if machine.lease else None
-    return _("{rate} an hour").format(rate=rate) if rate is not None else _("an unknown price an hour")
 
 
 def told_of(machine: MachineView, view: CampaignView) -> str:
