@@ -9,6 +9,8 @@ import pytest
 
 from lastro.billing import Lease, LeaseKind
 from lastro.errors import CampaignInvalid
+from lastro.spec.disks import Disk
+from lastro.spec.egress import Egress
 from lastro.spec.load import load_offers, load_offers_file
 from lastro.spec.offers import Offer
 from lastro.spec.prices import Word
@@ -189,4 +191,5 @@ def test_the_example_has_the_figures_that_plans_are_tested_with() -> None:
     assert lots == [parse_money("47.14 USD"), parse_money("110 USD"), parse_money("390 USD")]
     assert lots[0] is not None and lots[0].times(2) == parse_money("94.28 USD")
     assert (by_name["b200-lot-of-two"].gpus, by_name["b200-lot-of-two"].price) == (2, None)
-    assert all(row.seen and row.source != "declared" for row in (*file.offers, *file.disks, *file.egress))
+    rows: tuple[Offer | Disk | Egress, ...] = (*file.offers, *file.disks, *file.egress)
+    assert all(row.seen and row.source != "declared" for row in rows)

@@ -91,7 +91,7 @@ def lines_of(path: Path, needed: Sequence[str], form: str) -> Iterator[tuple[int
                     line=1,
                 )
             for values in reader:
-                yield reader.line_num, {key: (value or "").strip() for key, value in values.items() if key}
+                yield reader.line_num, {key: readable(value or "") for key, value in values.items() if key}
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise CampaignInvalid(
@@ -99,6 +99,13 @@ def lines_of(path: Path, needed: Sequence[str], form: str) -> Iterator[tuple[int
             hint=_("name a CSV file in UTF-8 with one line of columns"),
             file=str(path),
         ) from error
+
+
+def readable(text: str) -> str:
+    """Return a text as it can stand in a line of YAML: characters that are not printed become blanks."""
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " for char in text)
+    return text.strip()
 
 
 def number(text: str) -> Decimal | None:

@@ -18,6 +18,7 @@ from lastro.flow.offers.catalogue import (
     MIB,
     Mended,
     Row,
+    readable,
     with_memory_in_names,
     without_constant_machines,
     without_repetitions,
@@ -71,7 +72,7 @@ def import_offers(
     mended: dict[str, dict[str, int]] = {}
     unreadable: dict[str, str] = {}
     for path in files:
-        whose = provider or FORMS[form].provider_of(path)
+        whose = provider or readable(FORMS[form].provider_of(path) or "") or None
         if whose is None:
             raise UsageError(
                 _("whose {file} is cannot be told from its name").format(file=path),
@@ -79,7 +80,7 @@ def import_offers(
             )
         told = Mended()
         rows = _mend(FORMS[form].rows_of(path, told), told)
-        source = _("{form} catalogue, {file}").format(form=FORMS[form].name, file=path.name)
+        source = _("{form} catalogue, {file}").format(form=FORMS[form].name, file=readable(path.name))
         items += [_item(row, whose, source, seen) for row in rows]
         mended[str(path)] = dict(told.counts)
         if told.unreadable is not None:
@@ -192,7 +193,7 @@ _NO_TEXT = frozenset({"true", "false", "null", "yes", "no", "on", "off"})
 def _text(
     items: Iterable[Mapping[str, Any]], form: str, files: Iterable[Path], seen: dates.date | None
 ) -> str:
-    names = ", ".join(path.name for path in files)
+    names = ", ".join(readable(path.name) for path in files)
     day = seen.isoformat() if seen else _("on an unknown day")
     lines = [
         _("# Made by `lastro offers import {form}` of {files}, read {day}.").format(
