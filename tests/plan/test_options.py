@@ -297,3 +297,52 @@ def test_more_time_never_costs_more(tmp_path: Path) -> None:
 def test_money_that_cannot_be_added_up_is_unknown() -> None:
     with pytest.raises(ValueError, match="undefined"):
         Money(Decimal(1), "USD").divided(0)
+
+
+# --- spot ---------------------------------------------------------------------------------------------
+
+HOURS_10 = "stages: {run: {each: run, gpu: 1, hours: 10}}\ninterruption: {save: 10s, restart: 6min}\n"
+
+
+def test_spot_is_priced_with_its_interruptions(tmp_path: Path) -> None:
+    """Every machine lives 3 h, so 10 h of work need more than three of them, and more than 10 h are paid."""
+    text = (
+        "offers:\n  - {name: spot, kind: spot, price: 1 USD, lifetimes: [3], gpu: A40}\n"
+        "  - {name: demand, kind: hourly, price: 1.5 USD, gpu: A40}\n"
+    )
+    made = plan(tmp_path, HOURS_10, text)
+
+    spot = option(made, "spot").cost.total
+    assert spot is not None and Decimal("10.3") < spot.amount < Decimal("11")
+    assert made.option == "spot"
+    assert "3.0 interruptions are expected" in option(made, "spot").notes[0]
+    assert made.checkpoint.interruption_seconds == 3 * 3600
+    assert codes(made)["save_interval"] == "note"
+
+
+def test_spot_whose_recovery_costs_more_than_it_saves_is_not_taken(tmp_path: Path) -> None:
+    """Machines that live 15 min lose 6 of them to each restart: 1.3 USD a paid hour become more than 1.5."""
+    text = (
+        "offers:\n  - {name: spot, kind: spot, price: 1.3 USD, lifetimes: [0.25], gpu: A40}\n"
+        "  - {name: demand, kind: hourly, price: 1.5 USD, gpu: A40}\n"
+    )
+    made = plan(tmp_path, HOURS_10, text)
+
+    assert made.option == "demand"
+    dear = option(made, "spot")
+    assert dear.cost.total is not None and dear.cost.total.amount > 15
+
+
+def test_spot_of_which_nobody_knows_how_long_it_lives_has_an_unknown_cost_and_never_wins(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "offers:\n  - {name: spot, kind: spot, price: 0.1 USD, gpu: A40}\n"
+        "  - {name: demand, kind: hourly, price: 1.5 USD, gpu: A40}\n"
+    )
+    made = plan(tmp_path, HOURS_10, text)
+
+    assert made.option == "demand"
+    unknown = option(made, "spot").cost
+    assert (unknown.total, unknown.at_least) == (None, usd("1"))
+    assert unknown.why == "nobody knows how long machines of spot live"

@@ -12,11 +12,12 @@ from lastro.errors import PlanError
 from lastro.locale import _
 from lastro.plan.bill import disk_for
 from lastro.plan.calendar import Calendar, lay_out, without_unknown
-from lastro.plan.candidates import Protocol, Question, reductions, whole
+from lastro.plan.candidates import Candidate, Protocol, Question, reductions, whole
 from lastro.plan.disk_need import Measured, disk_need
 from lastro.plan.findings import FAIL, Known, findings
 from lastro.plan.findings_of_design import what_it_decides
 from lastro.plan.model import DecisionRule, Deliverable, Metric, Plan, PlannedRun
+from lastro.plan.on_spot import lifetimes_of
 from lastro.plan.options import Options, options_of
 from lastro.plan.parts import REDUCED, WHOLE
 from lastro.plan.risk import Risk
@@ -96,7 +97,9 @@ def make_plan(
         setup=campaign.setup,
         runs=_runs(campaign, code.digest, corpus, done.left_out),
         stop=campaign.stop,
-        checkpoint=campaign.checkpoint.policy(),
+        checkpoint=replace(
+            campaign.checkpoint.policy(), interruption_seconds=_between_interruptions(chosen.taken)
+        ),
         checkpoints=campaign.checkpoints,
         resume_arg=campaign.resume_arg,
         deliverables=_deliverables(campaign),
@@ -131,6 +134,12 @@ def make_plan(
         max_weather=campaign.max_weather,
         silence_seconds=campaign.silence.total_seconds(),
     )
+
+
+def _between_interruptions(taken: Candidate | None) -> float | None:
+    """Return the mean time between interruptions of what is taken, for the job that saves by it."""
+    lives = lifetimes_of(taken.offer) if taken else None
+    return lives.mean * 3600 if lives else None
 
 
 def _protocol(campaign: Campaign, chosen: Options, kind: str) -> Protocol:

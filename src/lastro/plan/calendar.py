@@ -44,7 +44,14 @@ class _Placed:
     lane: str | None
 
 
-def lay_out(work: Work, *, machines: int, gpu: str | None = None, lead_hours: float = 0.0) -> Calendar:
+def lay_out(
+    work: Work,
+    *,
+    machines: int,
+    gpu: str | None = None,
+    lead_hours: float = 0.0,
+    factors: Mapping[int, float] | None = None,
+) -> Calendar:
     """Lay out all intervals for machines with one kind of card.
 
     Args:
@@ -52,9 +59,13 @@ def lay_out(work: Work, *, machines: int, gpu: str | None = None, lead_hours: fl
         machines: how many machines there are at once; each is one lane.
         gpu: the card, named as in an offer; None: whatever is there.
         lead_hours: from the start until the first machine can be had.
+        factors: by how much intervals take longer than they say, by their index.
     """
     known = [(index, one, hours_on(one, gpu)) for index, one in enumerate(work.intervals)]
-    items = [(index, one, hours) for index, one, hours in known if hours is not None]
+    longer = factors or {}
+    items = [
+        (index, one, hours.times(longer.get(index, 1.0))) for index, one, hours in known if hours is not None
+    ]
     if len(items) < len(known):
         raise ValueError("the duration of an interval is unknown on this card")
     placed = _assign(items, machines, lead_hours)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
@@ -14,6 +14,7 @@ from lastro.plan.calendar import Calendar, lay_out
 from lastro.plan.disk_need import Measured, disk_need, peak_of
 from lastro.plan.eligible import refusal
 from lastro.plan.intervals import GPU, Work, work_of
+from lastro.plan.on_spot import OnSpot, on_spot
 from lastro.plan.parts import REDUCED, WHOLE
 from lastro.spec.campaign import Campaign, RunSpec
 from lastro.spec.offers import Offer, Offers
@@ -35,7 +36,7 @@ class Protocol:
 class Candidate:
     """One offer for all machines: its calendar and its bill. `compared`: its cost in the plan's currency.
 
-    `compared` None: unknown, or in a currency for which no rate was given.
+    `compared` None: unknown, or in a currency for which no rate was given. `note`: what it hangs on.
     """
 
     offer: Offer
@@ -44,6 +45,7 @@ class Candidate:
     calendar: Calendar
     bill: Bill
     compared: Money | None
+    note: str | None = None
 
     @property
     def name(self) -> str:
@@ -154,14 +156,20 @@ def candidates(question: Question, protocol: Protocol, counts: Sequence[int]) ->
                 continue
             lead = offer.lead.total_seconds() / 3600 if offer.lead else 0.0
             key = (offer.gpu, count, lead)
-            if key not in laid:
-                laid[key] = lay_out(protocol.work, machines=count, gpu=offer.gpu, lead_hours=lead)
-            found.append(candidate(question, protocol, offer, count, laid[key]))
+            spot = on_spot(question.campaign, offer, protocol.work)
+            calendar = laid.get(key)
+            if calendar is None or spot.factors:
+                calendar = lay_out(
+                    protocol.work, machines=count, gpu=offer.gpu, lead_hours=lead, factors=spot.factors
+                )
+            if not spot.factors:
+                laid[key] = calendar
+            found.append(candidate(question, protocol, offer, count, calendar, spot))
     return found
 
 
 def candidate(
-    question: Question, protocol: Protocol, offer: Offer, count: int, calendar: Calendar
+    question: Question, protocol: Protocol, offer: Offer, count: int, calendar: Calendar, spot: OnSpot
 ) -> Candidate:
     """Return what a calendar on one offer costs."""
     if calendar.total is None:
@@ -169,6 +177,10 @@ def candidate(
     else:
         need = disk_need(question.campaign, question.measured, disk_for(question.market, offer))
         priced = bill(question.campaign, question.market, offer, calendar, need, question.on)
+    if spot.unknown is not None and priced.cost.total is not None:
+        # What is known is what it costs without a single interruption.
+        unknown = replace(priced.cost, total=None, low=None, high=None, why=spot.unknown)
+        priced = replace(priced, cost=unknown)
     return Candidate(
         offer=offer,
         machines=count,
@@ -176,6 +188,7 @@ def candidate(
         calendar=calendar,
         bill=priced,
         compared=_compared(question, priced),
+        note=spot.note,
     )
 
 

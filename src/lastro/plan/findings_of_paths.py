@@ -10,14 +10,16 @@ from lastro.locale import _
 from lastro.plan.bill import show_hours
 from lastro.plan.candidates import Candidate
 from lastro.plan.eligible import lies_in, on_demand_twin
+from lastro.plan.interruption import Interruption
 from lastro.plan.intervals import GPU, Interval, work_of
 from lastro.plan.levels import NOTE, WARN
+from lastro.plan.on_spot import lifetimes_of, saves_of
 from lastro.plan.parts import Finding
 from lastro.spec.campaign import Campaign
 from lastro.spec.durations import card
 from lastro.spec.offers import Offer, Offers
 from lastro.spec.plan_b import PlanB
-from lastro.units import show_bytes
+from lastro.units import show_bytes, show_duration
 
 
 def findings(campaign: Campaign, market: Offers, taken: Candidate | None, today: date) -> Iterator[Finding]:
@@ -27,7 +29,7 @@ def findings(campaign: Campaign, market: Offers, taken: Candidate | None, today:
     if taken is not None:
         yield from _of_place(campaign, taken.offer)
         yield from _of_provider(market, taken)
-        yield from _of_spot(market, taken.offer)
+        yield from _of_spot(campaign, market, taken.offer)
 
 
 # --- plan B -------------------------------------------------------------------------------------------
@@ -160,16 +162,30 @@ def _of_balance(market: Offers, taken: Candidate) -> Iterator[Finding]:
             )
 
 
-def _of_spot(market: Offers, offer: Offer) -> Iterator[Finding]:
+def _of_spot(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[Finding]:
     if offer.kind is not LeaseKind.SPOT:
         return
-    if offer.interruptions is None and not offer.lifetimes:
-        text = _("{offer} says nothing of interruptions: its cost with them is unknown").format(
+    lives = lifetimes_of(offer)
+    if lives is None:
+        text = _("nobody knows how long machines of {offer} live: its cost is unknown").format(
             offer=offer.name
         )
         yield Finding(code="interruptions_unknown", level=WARN, text=text)
+    else:
+        yield _of_saves(saves_of(campaign, offer, lives))
     if on_demand_twin(market, offer) is None:
         text = _("nothing on demand stands beside {offer}: there is nowhere to go back to").format(
             offer=offer.name
         )
         yield Finding(code="no_way_back", level=NOTE, text=text)
+
+
+def _of_saves(saves: Interruption) -> Finding:
+    if saves.every is None or saves.loss is None or saves.wasted is None:
+        return Finding(code="nothing_kept", level=WARN, text=saves.why)
+    text = _(
+        "a save every {every} loses {loss} an interruption; {wasted:.0%} of the time is no work: {why}"
+    ).format(
+        every=show_duration(saves.every), loss=show_duration(saves.loss), wasted=saves.wasted, why=saves.why
+    )
+    return Finding(code="save_interval", level=NOTE, text=text)

@@ -380,6 +380,8 @@ class _Chooser:
                 ).why
         if one.machines != self._machines:
             yield _("needs `machines: {count}` in the campaign file").format(count=one.machines)
+        if one.note:
+            yield one.note
         if one.bill.cost.total is None and one.bill.cost.why:
             yield one.bill.cost.why
 
