@@ -1,39 +1,99 @@
-"""A plan in a terminal of 80 columns: runs, calendar, cost lines, remarks."""
+"""A plan in a terminal of 80 columns: runs, calendar, options, cost, disk, findings, and what to do next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.padding import Padding
+from rich.constrain import Constrain
 from rich.table import Table
 from rich.text import Text
 
 from lastro.locale import _
-from lastro.plan.model import Option, Plan, Remark, Slot
-from lastro.units import Money, show_duration
+from lastro.plan.model import Plan
+from lastro.view import plan_figures as figures
 from lastro.view import words
+from lastro.view.plan_calendar import taken
+from lastro.view.plan_calendar_text import calendar_lines, total_line
+from lastro.view.plan_disk_text import cost_lines, disk_lines
+from lastro.view.plan_options_text import option_lines
 
-_BAR = 24
+#: Wider lines are no easier to read.
+_WIDEST = 100
+#: In fewer columns only the names of the runs are told, and what they decide.
+_ROOM = 60
 _TONE = {"fail": "bold red", "warn": "yellow", "note": "dim"}
 
 
-def plan_text(plan: Plan, drills: Sequence[Mapping[str, Any]], *, frozen: bool) -> RenderableType:
-    """Return what `lastro plan` shows."""
-    parts: list[RenderableType] = [_head(plan), _runs(plan), *_calendar(plan), *_options(plan)]
-    parts += [*_remarks(plan.remarks), _drilled(drills)]
-    digest = plan.digest()[:16]
-    parts.append(
-        Text(
-            _("Frozen as {digest}.").format(digest=digest)
-            if frozen
-            else _("Not frozen; nothing was rented or written. `lastro plan --freeze` keeps it.")
-        )
-    )
-    return Group(*parts)
+def plan_text(
+    plan: Plan, drills: Sequence[Mapping[str, Any]], *, frozen: bool, width: int = 80, show_all: bool = False
+) -> RenderableType:
+    """Return what `lastro plan` shows in `width` columns. `show_all`: each offer that is refused, too."""
+    width = min(width, _WIDEST)
+    option = taken(plan)
+    parts: list[RenderableType] = [_head(plan), _runs(plan, width), *calendar_lines(plan, width)]
+    total = total_line(plan)
+    parts += [total] if total is not None else []
+    if plan.options:
+        parts += _apart(option_lines(plan, width, show_all=show_all))
+    else:
+        parts.append(Text(_("Cost: unknown, {why}.").format(why=plan.lease_why)))
+    if option is not None and option.cost.lines:
+        parts += _apart(cost_lines(option.name, option.cost, width))
+    parts += _apart(disk_lines(plan.disk_need, width))
+    parts += _apart(_findings(plan))
+    parts += ["", _drilled(drills), _ending(plan, frozen=frozen)]
+    return Constrain(Group(*parts), width)
+
+
+def _apart(lines: Iterable[RenderableType]) -> list[RenderableType]:
+    """Return lines with an empty one before them, and nothing when there are none."""
+    found = list(lines)
+    return ["", *found] if found else []
+
+
+def _head(plan: Plan) -> RenderableType:
+    text = Text(plan.campaign, style="bold")
+    if plan.question:
+        text.append(f"  {plan.question}", style="default")
+    limits = [
+        _("window {window}").format(window=figures.hours(plan.window_hours))
+        if plan.window_hours
+        else _("no window"),
+        _("budget {budget}").format(budget=plan.budget) if plan.budget else _("no budget"),
+        _("on {provider}, {count} at once").format(provider=plan.provider, count=plan.machines),
+    ]
+    return Group(text, Text(" · ".join(limits)))
+
+
+def _runs(plan: Plan, width: int) -> RenderableType:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False)
+    decided = plan.decision is not None
+    wide = width >= _ROOM
+    heads = [_("run"), _("what it decides") if decided else _("changes")]
+    if wide:
+        heads = [heads[0], _("priority"), heads[1], _("id")]
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for run in plan.runs:
+        changes = ", ".join(f"{key}: {run.config[key]}" for key in run.changes)
+        what = (decided and run.decides) or changes or "–"
+        if wide:
+            table.add_row(run.name, words.priority(run.priority), what, run.id)
+        else:
+            table.add_row(run.name, what)
+    for name in plan.left_out:
+        table.add_row(name, *([""] if wide else []), _("left out of the reduced protocol"), style="dim")
+    return table
+
+
+def _findings(plan: Plan) -> Iterator[RenderableType]:
+    """Yield what the reader should know, the worst first."""
+    for level in _TONE:
+        for text in (one.text for one in plan.findings if one.level == level):
+            yield Text.assemble((words.finding_level(level), _TONE[level]), ": ", text)
 
 
 def _drilled(drills: Sequence[Mapping[str, Any]]) -> RenderableType:
@@ -52,118 +112,10 @@ def _drilled(drills: Sequence[Mapping[str, Any]]) -> RenderableType:
     )
 
 
-def _hours(hours: float) -> str:
-    return show_duration(timedelta(hours=hours))
-
-
-def _head(plan: Plan) -> RenderableType:
-    text = Text(plan.campaign, style="bold")
-    if plan.question:
-        text.append(f"  {plan.question}", style="default")
-    lines = [text]
-    limits = [
-        _("window {window}").format(window=_hours(plan.window_hours))
-        if plan.window_hours
-        else _("no window"),
-        _("budget {budget}").format(budget=plan.budget) if plan.budget else _("no budget"),
-        _("on {provider}, {count} at once").format(provider=plan.provider, count=plan.machines),
-    ]
-    lines.append(Text(" · ".join(limits)))
-    return Group(*lines)
-
-
-def _table(*columns: tuple[str, bool]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, expand=False)
-    for name, right in columns:
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
-    return table
-
-
-def _runs(plan: Plan) -> RenderableType:
-    table = _table((_("run"), False), (_("priority"), False), (_("changes"), False), (_("id"), False))
-    for run in plan.runs:
-        changes = ", ".join(f"{key}: {run.config[key]}" for key in run.changes)
-        table.add_row(run.name, run.priority, changes or "–", run.id)
-    return table
-
-
-# --- calendar -----------------------------------------------------------------------------------------
-
-
-def _calendar(plan: Plan) -> Iterator[RenderableType]:
-    if plan.total_hours is None and not plan.calendar:
-        yield Text(_("Calendar: the duration is unknown; `stages:` in the campaign file would say it."))
-        return
-    end = max((slot.end_hours for slot in plan.calendar), default=0.0)
-    table = _table((_("stage"), False), (_("lane"), False), ("", False), (_("from"), True), (_("to"), True))
-    for slot in plan.calendar:
-        name = f"{slot.stage} {slot.run}" if slot.run else slot.stage
-        if slot.decide:
-            name += " ?"
-        table.add_row(
-            name, slot.lane or "–", _bar(slot, end), _hours(slot.start_hours), _hours(slot.end_hours)
-        )
-    yield table
-    if plan.total_hours is not None:
-        total = plan.total_hours
-        text = _("In all {likely} (low {low}, high {high})").format(
-            likely=_hours(total.likely), low=_hours(total.low), high=_hours(total.high)
-        )
-        if plan.slack_hours is not None:
-            text += _("; not committed in the window: {slack}").format(slack=_hours(plan.slack_hours))
-        yield Text(text)
-
-
-def _bar(slot: Slot, end: float) -> Text:
-    if end <= 0:
-        return Text("·" * _BAR, no_wrap=True)
-    first = min(_BAR - 1, int(slot.start_hours / end * _BAR))
-    width = max(1, round((slot.end_hours - slot.start_hours) / end * _BAR))
-    bar = ("·" * first + "█" * width)[:_BAR]
-    return Text(bar.ljust(_BAR, "·"), no_wrap=True)
-
-
-# --- cost ---------------------------------------------------------------------------------------------
-
-
-def _options(plan: Plan) -> Iterator[RenderableType]:
-    if not plan.options:
-        yield Text(_("Cost: unknown, {why}.").format(why=plan.lease_why))
-        return
-    table = _table(
-        (_("offer"), False), (_("kind"), False), (_("cost"), True), (_("low to high"), True), ("", False)
+def _ending(plan: Plan, *, frozen: bool) -> RenderableType:
+    state = (
+        _("Frozen as {digest}.").format(digest=plan.digest()[:16])
+        if frozen
+        else _("Not frozen, nothing rented or written.")
     )
-    for option in plan.options:
-        chosen = plan.lease is not None and plan.lease.offer == option.offer
-        kind = f"{option.lots} × {option.kind}" if option.lots else option.kind
-        table.add_row(
-            option.offer,
-            kind,
-            str(option.cost) if option.cost else _("unknown"),
-            _range(option.cost_low, option.cost_high),
-            _("← taken") if chosen else _note(option),
-            style="bold" if chosen else "default" if option.eligible else "dim",
-        )
-    yield table
-    yield Text(_("Taken: {why}.").format(why=plan.lease_why) if plan.lease else plan.lease_why)
-
-
-def _range(low: Money | None, high: Money | None) -> str:
-    if low is None or high is None:
-        return "–"
-    return str(low) if low == high else f"{low} – {high}"
-
-
-def _note(option: Option) -> str:
-    if option.reason:
-        return option.reason
-    if option.fits_window is False:
-        return _("window too short")
-    return _("over the budget") if option.fits_budget is False else ""
-
-
-def _remarks(remarks: Sequence[Remark]) -> Iterator[RenderableType]:
-    words = {"fail": _("impossible"), "warn": _("careful"), "note": _("note")}
-    lines = [Text.assemble((words[one.level], _TONE[one.level]), ": ", one.text) for one in remarks]
-    if lines:
-        yield Padding(Group(*lines), (1, 0))
+    return Text(_("{state} Next: {step}").format(state=state, step=figures.next_step(plan, frozen=frozen)))

@@ -17,7 +17,7 @@ from lastro.view.parts import Evidence, EvidenceRow, MachineRow, Page
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Return the one Jinja environment. Names, reasons and configurations come from users: all is escaped."""
     environment = Environment(
         loader=PackageLoader("lastro.view"),
@@ -41,24 +41,25 @@ def _environment() -> Environment:
     return environment
 
 
+def style(*names: str) -> Markup:
+    """Return style sheets of ours, one after the other."""
+    folder = resources.files("lastro.view").joinpath("templates")
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in names]
+    return Markup("".join(texts))  # noqa: S704 - our own files
+
+
 def render(page: Page) -> str:
     """Return the report. The same page gives the same text, byte for byte."""
-    style = (
-        resources.files("lastro.view")
-        .joinpath("templates")
-        .joinpath("report.css")
-        .read_text(encoding="utf-8")
-    )
     curves = sum(len(chart.curves) for chart in (*page.charts, *page.use_charts))
     # svg and gantt escape every text that they write.
     charts = [Markup(svg.line_chart(chart, svg.buckets_for(curves))) for chart in page.charts]  # noqa: S704
     uses = [Markup(svg.line_chart(chart, svg.buckets_for(curves))) for chart in page.use_charts]  # noqa: S704
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             page=page,
-            style=Markup(style),  # noqa: S704 - our own file
+            style=style("report.css"),
             charts=charts,
             use_charts=uses,
             tracks=_tracks(page.evidence),

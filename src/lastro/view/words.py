@@ -114,3 +114,41 @@ def drill(code: str) -> str:
         "different": _("different"),
         "not_proven": _("not proven"),
     }.get(code, code)
+
+
+def option_role(code: str) -> str:
+    """Return what an option is among the others."""
+    return {
+        "cheapest": _("cheapest that fits"),
+        "rarely late": _("cheapest that is rarely late"),
+        "reduced protocol": _("reduced protocol"),
+        "one lot": _("one lot"),
+        "lots in parallel": _("lots in parallel"),
+        "one longer lot": _("one longer lot"),
+        "by the hour": _("by the hour"),
+        "spot": _("spot"),
+        "cheapest violation": _("comes nearest to fitting"),
+    }.get(code, code)
+
+
+def finding_level(code: str) -> str:
+    """Return the word for how much a finding matters."""
+    return {"fail": _("impossible"), "warn": _("careful"), "note": _("note")}.get(code, code)
+
+
+def cost_kind(code: str) -> str:
+    """Return what a line of a planned bill is for."""
+    return {
+        "machine": _("machine"),
+        "disk": _("disk"),
+        "ingress": _("data in"),
+        "egress": _("data out"),
+    }.get(code, code)
+
+
+def lane(code: str | None) -> str:
+    """Return the name of a lane of the calendar; None is what holds nothing."""
+    if code is None:
+        return _("holds nothing")
+    kind, gap, number = code.partition(" ")
+    return {"person": _("person"), "gpu": _("GPU"), "cpu": _("CPU")}.get(kind, kind) + gap + number
