@@ -11,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 
 from lastro.closeout.judge import Verdict
 from lastro.closeout.promise import Promise
-from lastro.closeout.reload.place import level_for
+from lastro.closeout.reload.level import level_for
 from tests.closeout.tiny import MODEL, PREDICTIONS, PROMISE, TinyRun, alive_with, predictions
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from lastro.closeout.close import judge_run
+from lastro.closeout.inventory import Surroundings
 from lastro.closeout.judge import Judgement
 from lastro.closeout.promise import DecisionRule, Deliverable, MetricRule, Promise
 from lastro.closeout.reload.command import Bench
@@ -100,9 +101,11 @@ class TinyRun:
 
     def publish(self) -> None:
         """Tell the journal of the outputs as they are now."""
-        for path in self.outputs.iterdir():
-            if path.is_file():
-                self.published[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        self.published = {
+            path.relative_to(self.outputs).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in self.outputs.rglob("*")
+            if path.is_file()
+        }
 
     def view(self) -> RunView:
         return RunView(
@@ -117,10 +120,10 @@ class TinyRun:
         return Bench(archive=archive, links=self.links, deadline_seconds=seconds)
 
     def judged(
-        self, promise: Promise = PROMISE, *, seconds: float = 60.0, prefixes: Sequence[str] = ()
+        self, promise: Promise = PROMISE, *, seconds: float = 60.0, around: Surroundings | None = None
     ) -> Mapping[str, Judgement]:
         work = self.root / "work"
-        found = judge_run(self.view(), promise, self.folder, work, self.bench(seconds), prefixes=prefixes)
+        found = judge_run(self.view(), promise, self.folder, work, self.bench(seconds), around=around)
         assert not list(work.glob("*")), "closing left something in its work folder"
         return {one.name: one for one in found}
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lastro.closeout.base import BaseFacts, FoundBase, base_facts, find_base, hub_cache
 from lastro.closeout.compare import Comparison, Tolerance, compare
-from lastro.closeout.controls import Refusal, refusals
+from lastro.closeout.controls import Refusal, is_bystander, refusals
 from lastro.closeout.foreign import usable_prefixes
 from lastro.closeout.identity import content_digest
-from lastro.closeout.inventory import Inventory, collect
+from lastro.closeout.inventory import Inventory, Surroundings, collect, links_out
 from lastro.closeout.judge import Findings, Judgement, Recomputed, judge, judge_unfinished
-from lastro.closeout.metric import Measured, measure
+from lastro.closeout.metric import Measured, against_claim, measure
+from lastro.closeout.near import sketch_of
 from lastro.closeout.promise import Deliverable, Promise
+from lastro.closeout.published import published_of
 from lastro.closeout.reload import open_output
+from lastro.closeout.reload.apart import Subject, load_apart
 from lastro.closeout.reload.command import Bench, Reloaded, lay_out, reload_by_command
-from lastro.closeout.tables import Table, TableDamaged, read_table
-from lastro.closeout.verify import copy_outputs, not_published
+from lastro.closeout.reload.loader import Opened
+from lastro.closeout.reload.loaders import APART
+from lastro.closeout.tables import Table, TableDamaged, TableUnreadable, read_table
+from lastro.closeout.verify import copy_outputs, digests_of, not_published, tree_digest
 from lastro.errors import LastroError
 from lastro.journal.views import RunView
 from lastro.locale import _
@@ -32,7 +38,7 @@ def judge_run(
     work: Path,
     bench: Bench,
     *,
-    prefixes: Sequence[str] = (),
+    around: Surroundings | None = None,
     tolerance: Tolerance | None = None,
 ) -> list[Judgement]:
     """Judge every output that a run promised; one judgement each, in the order of the plan.
@@ -44,8 +50,8 @@ def judge_run(
         promise: what the plan promised.
         folder: the run on the disk. Nothing in it is changed.
         work: a folder of home for copies; another process must not use it.
-        bench: code, inputs and deadline for reload commands.
-        prefixes: folders of the run itself (workdir, scratch, home, tmp), refused inside outputs.
+        bench: code, inputs and deadline for reloads.
+        around: what belongs to the run's own machines (its folders, their names), refused inside outputs.
         tolerance: for decimal numbers, see `compare`.
     """
     if run.status != "completed":
@@ -57,13 +63,15 @@ def judge_run(
     shutil.rmtree(room, ignore_errors=True)
     try:
         room.mkdir(parents=True)
-        seen = _look(run, promise, folder, room, bench, usable_prefixes(prefixes))
+        given = around or Surroundings()
+        surroundings = replace(given, folders=usable_prefixes(given.folders))
+        seen = _look(run, promise, folder, room, bench, surroundings)
         reloads = [
             _reload(one, seen, room, bench, tolerance)
             for one in seen
             if one.promised.reload is not None and not one.refusals
         ]
-        return [judge(run.id, one.promised, _findings(one, promise, reloads)) for one in seen]
+        return [judge(run.id, one.promised, _findings(one, promise, reloads, room, bench)) for one in seen]
     finally:
         shutil.rmtree(room, ignore_errors=True)
 
@@ -72,21 +80,30 @@ def judge_run(
 class _Seen:
     """One output before anything is loaded.
 
-    `digest`: of the copy; `published`: what the journal says. `truth`: what its metric is computed against,
-    or why there is none.
+    `digests`: of the copied files, by path; `published`: what the journal says of them. `truth`: what its
+    metric is computed against, or why there is none. `base`: as it lies here.
     """
 
     promised: Deliverable
-    copy: Path
-    digest: str | None
-    published: str | None
+    copies: Path
+    digests: Mapping[str, str]
+    published: Mapping[str, str]
     inventory: Inventory
     refusals: tuple[Refusal, ...]
     truth: Table | str | None
+    base: FoundBase | None
 
     @property
-    def digests(self) -> frozenset[str]:
-        return frozenset(digest for digest in (self.digest, self.published) if digest is not None)
+    def copy(self) -> Path:
+        return self.copies / self.promised.path
+
+    @property
+    def digest(self) -> str | None:
+        return tree_digest(self.promised.path, self.digests)
+
+    @property
+    def known_digests(self) -> frozenset[str]:
+        return frozenset((*self.digests.values(), *self.published.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,50 +117,83 @@ class _Reload:
 
 
 def _look(
-    run: RunView, promise: Promise, folder: RunFolder, room: Path, bench: Bench, prefixes: Sequence[str]
+    run: RunView, promise: Promise, folder: RunFolder, room: Path, bench: Bench, around: Surroundings
 ) -> list[_Seen]:
-    copies = room / "copies"
-    digests = copy_outputs(folder.outputs, tuple(one.path for one in promise.deliverables), copies)
-    truths = _truths(promise, bench, room / "truth")
+    copies, code = room / "copies", room / "code"
+    outputs, published = folder.outputs, published_of(run, folder)
+    wanted = [path for one in promise.deliverables for path in (one.path, *one.beside)]
+    digests = copy_outputs(outputs, wanted, copies)
+    no_code = _lay_out_code(promise, bench, code)
     seen = []
     for promised in promise.deliverables:
-        path, digest = promised.path, digests.get(promised.path)
+        path = promised.path
         # A link that leaves the outputs was not copied: it is seen where it lies.
-        inventory = collect(copies if digest is not None else folder.outputs, path, prefixes)
-        truth = truths.get(promised.name)
+        links = links_out(outputs, path)
+        inventory = collect(outputs if path in links else copies, path, around)
+        inventory = replace(inventory, links_out=links)
+        truth = _truth(promised, code, no_code)
+        base = _base(promised, inventory, code, no_code, bench)
         reasons = (
-            *not_published(path, digest, run.outputs),
+            *not_published(path, digests, published),
+            *(reason for name in promised.beside for reason in _beside(name, digests, published)),
             *refusals(promised, inventory, _ids(truth, promised.key)),
+            *((Refusal("other_base", str(base.why)),) if base is not None and base.wrong else ()),
         )
         seen.append(
             _Seen(
                 promised=promised,
-                copy=copies / path,
-                digest=digest,
-                published=run.outputs.get(path),
+                copies=copies,
+                digests=digests_of(path, digests),
+                published=digests_of(path, published),
                 inventory=inventory,
                 refusals=reasons,
                 truth=truth,
+                base=base,
             )
         )
     return seen
 
 
-def _truths(promise: Promise, bench: Bench, code: Path) -> Mapping[str, Table | str]:
-    """Return the truth of each deliverable with a metric, or a sentence why there is none."""
-    found: dict[str, Table | str] = {}
-    for promised in promise.deliverables:
-        if promised.metric is None:
-            continue
+def _beside(name: str, digests: Mapping[str, str], published: Mapping[str, str]) -> tuple[Refusal, ...]:
+    if name not in digests:
+        return (Refusal("missing", _("{path} was promised and is not there").format(path=name)),)
+    return not_published(name, digests, published)
+
+
+def _lay_out_code(promise: Promise, bench: Bench, code: Path) -> str | None:
+    """Lay out code and inputs, among which truths and bases lie; return why that is impossible, or None."""
+    if not any(one.metric or (one.base and one.base.path) for one in promise.deliverables):
+        return None
+    try:
+        lay_out(bench, code)
+    except (OSError, LastroError) as error:
+        return str(error)
+    return None
+
+
+def _truth(promised: Deliverable, code: Path, no_code: str | None) -> Table | str | None:
+    """Return the truth of a deliverable with a metric, or a sentence why there is none."""
+    if promised.metric is None:
+        return None
+    why: object = no_code
+    if no_code is None:
         try:
-            if not code.exists():
-                lay_out(bench, code)
-            found[promised.name] = read_table(code / promised.metric.truth)
-        except (TableDamaged, OSError, LastroError) as error:
-            found[promised.name] = _("the truth {path} cannot be read from code or inputs: {why}").format(
-                path=promised.metric.truth, why=error
-            )
-    return found
+            return read_table(code / promised.metric.truth)
+        except (TableDamaged, TableUnreadable, OSError) as error:
+            why = error
+    return _("the truth {path} cannot be read from code or inputs: {why}").format(
+        path=promised.metric.truth, why=why
+    )
+
+
+def _base(
+    promised: Deliverable, inventory: Inventory, code: Path, no_code: str | None, bench: Bench
+) -> FoundBase | None:
+    if promised.base is None and inventory.named_base is None:
+        return None
+    if no_code is not None and promised.base is not None and promised.base.path is not None:
+        return FoundBase(place=None, why=no_code)
+    return find_base(promised.base, inventory.named_base, code, hub_cache(bench.environment))
 
 
 def _ids(truth: Table | str | None, key: str | None) -> Collection[str] | None:
@@ -177,7 +227,7 @@ def _run_command(model: _Seen, target: _Seen | None, room: Path, bench: Bench) -
             bench,
             room,
             wanted=target.promised.path if target else None,
-            hidden=target.digests if target else (),
+            hidden=target.known_digests if target else (),
         )
     except (OSError, LastroError) as error:
         return Reloaded(problem=_("the reload could not be prepared: {why}").format(why=error))
@@ -192,17 +242,21 @@ def _compare(target: _Seen, result: Path, tolerance: Tolerance | None) -> Compar
         return Comparison(problem=None if same else _("{path} has other content").format(path=path))
     try:
         return compare(target.inventory.table, read_table(result), key, tolerance)
-    except TableDamaged as error:
+    except (TableDamaged, TableUnreadable) as error:
         return Comparison(problem=_("what was recomputed is not a table: {why}").format(why=error))
 
 
-def _findings(one: _Seen, promise: Promise, reloads: Sequence[_Reload]) -> Findings:
+def _findings(one: _Seen, promise: Promise, reloads: Sequence[_Reload], room: Path, bench: Bench) -> Findings:
     own = next((reload for reload in reloads if reload.name == one.promised.name), None)
+    base = base_facts(
+        one.promised.base, one.inventory.named_base, one.base.place if one.base is not None else None
+    )
     return Findings(
         digest=one.digest,
         content=content_digest(one.copy) if one.digest is not None else None,
+        sketch=sketch_of(one.copy) if one.digest is not None and one.promised.metric is None else (),
         refusals=one.refusals,
-        opened=open_output(one.copy) if one.digest is not None and not one.refusals else None,
+        opened=_opened(one, room / f"load-{one.promised.name}", bench),
         reloaded=own.reloaded if own else None,
         comparison=own.comparison if own else None,
         recomputed=tuple(
@@ -211,7 +265,39 @@ def _findings(one: _Seen, promise: Promise, reloads: Sequence[_Reload]) -> Findi
             if model.compare == one.promised.name
         ),
         measured=_measured(one),
+        bases=(base.as_facts(),) if base is not None else (),
+        warnings=_warnings(one, base),
     )
+
+
+def _opened(one: _Seen, room: Path, bench: Bench) -> Opened | None:
+    if one.digest is None or one.refusals:
+        return None
+    recorded = one.promised.recorded
+    subject = Subject(
+        path=one.copy,
+        recorded=one.copies / recorded if recorded is not None else None,
+        base=one.base.place if one.base is not None else None,
+        base_root=one.base.root if one.base is not None else None,
+        rows=one.promised.rows,
+    )
+    opened = open_output(one.copy)
+    apart = next((loader for loader in APART if loader.reads(one.copy)), None) if opened is None else None
+    if apart is not None:
+        opened = load_apart(apart, subject, bench, room)
+    if opened is not None and opened.weaker is not None and one.base is not None and one.base.why is not None:
+        return replace(opened, weaker=one.base.why)
+    return opened
+
+
+def _warnings(one: _Seen, base: BaseFacts | None) -> tuple[str, ...]:
+    skipped = [
+        file.name for file in one.inventory.files if file.pickle is not None and is_bystander(file.name)
+    ]
+    found = [base.warning] if base is not None else []
+    if skipped:
+        found.append(_("not loaded, since they are pickles: {names}").format(names=", ".join(skipped)))
+    return tuple(warning for warning in found if warning is not None)
 
 
 def _recomputed(model: str, reloads: Sequence[_Reload]) -> Recomputed:
@@ -227,7 +313,10 @@ def _measured(one: _Seen) -> Measured | None:
         return None
     if isinstance(one.truth, str):
         return Measured(problem=one.truth)
+    if one.inventory.unreadable is not None:
+        return Measured(problem=one.inventory.unreadable)
     if table is None or one.truth is None:
         problem = _("{path} is not a table of predictions").format(path=one.promised.path)
         return Measured(problem=problem, blames_output=True)
-    return measure(rule.name, table, one.truth, one.promised.key)
+    found = measure(rule.name, table, one.truth, one.promised.key)
+    return found if rule.claimed is None else against_claim(found, rule.name, one.copies / rule.claimed)

@@ -21,25 +21,41 @@ _ANYWHERE = re.compile(r"file://\S+|(?<![\w./~\-])~[\w.\-]*/[\w.\-]+\S*")
 #: What stands around a value in YAML, TOML and plain lists.
 _AROUND = " \t\r\n'\"`,;[]{}()"
 
-TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".txt", ".md"})
 _SETTINGS = frozenset({".yaml", ".yml", ".toml", ".ini", ".cfg"})
+#: Files whose values steer a program, files of data, and text for people.
+CONFIGURATION = _SETTINGS | {".json"}
+DATA = frozenset({".csv", ".tsv", ".jsonl"})
+PROSE = frozenset({".txt", ".md"})
+#: Lists of tokens: one that looks like a path is a token.
+VOCABULARIES = frozenset(
+    {
+        "tokenizer.json",
+        "vocab.json",
+        "vocab.txt",
+        "merges.txt",
+        "added_tokens.json",
+        "special_tokens_map.json",
+    }
+)
 
 
-def foreign_path(value: str, prefixes: Sequence[str]) -> str | None:
+def foreign_path(value: str, prefixes: Sequence[str], *, inside: bool = True) -> str | None:
     """Return the first path in `value` that another machine does not have; None when there is none.
 
     Args:
         value: one value (a cell, a JSON string, a line).
         prefixes: absolute folders of the run itself: refused wherever they stand.
+        inside: whether paths count that are only a part of the value. In data they do not: a predicted text
+            may well speak of a path.
     """
     stripped = value.strip()
-    if _WHOLE.fullmatch(stripped):
+    if _WHOLE.fullmatch(stripped) or (not inside and _ANYWHERE.fullmatch(stripped)):
         return stripped
     for prefix in prefixes:
         found = re.search(rf"(?<![\w./~\-]){re.escape(prefix)}(?![\w.\-])[^\s'\"]*", value)
         if found:
             return found[0]
-    found = _ANYWHERE.search(value) or _IN_TEXT.search(value)
+    found = (_ANYWHERE.search(value) or _IN_TEXT.search(value)) if inside else None
     return found[0] if found else None
 
 

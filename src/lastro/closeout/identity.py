@@ -3,40 +3,93 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from lastro import strictjson
+from lastro.closeout.controls import is_bystander
+from lastro.closeout.inventory import output_files
 from lastro.closeout.judge import Judgement, Verdict
+from lastro.closeout.reload.png import PngDamaged, read_png
 from lastro.closeout.reload.tensors import HeaderDamaged, read_header, tensor_bytes
-from lastro.closeout.tables import TableDamaged, is_table, read_table
+from lastro.closeout.shards import INDEX
+from lastro.closeout.tables import TableDamaged, TableUnreadable, is_table, read_table
+from lastro.spec.run_id import canonical_json
 from lastro.storage.digest import sha256_file
+
+_WEIGHTS, _JSON, _PNG = ".safetensors", ".json", ".png"
+#: Files of a folder that describe it, and change nothing of what it does.
+_DESCRIPTIONS = frozenset({"README.md", "LICENSE", "LICENSE.txt", "NOTICE", ".gitattributes", ".gitignore"})
+#: Settings that tell who wrote a configuration, and where from.
+_VOLATILE = frozenset({"transformers_version", "peft_version", "_name_or_path", "name_or_path"})
 
 
 def content_digest(path: Path) -> str:
-    """Return the SHA-256 of a file's content.
+    """Return the SHA-256 of an output's content.
 
-    Tables: columns and rows in sorted order. Safetensors: name, dtype, shape and bytes of each tensor,
-    without metadata. Everything else, and what cannot be read as what its name says: the bytes.
+    Tables (of any format): columns and rows in sorted order. Weights: name, dtype, shape and bytes of each
+    tensor, without metadata. JSON: keys in sorted order, without the writer's name. PNG: colours and samples,
+    without compression and texts. A folder: its weights as if they were one file, and each other file's
+    content by its name, without descriptions. Everything else, and what cannot be read as what its name says:
+    the bytes.
     """
+    digest = hashlib.sha256()
+    for part in sorted(content_parts(path)):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def content_parts(path: Path) -> list[bytes]:
+    """Return what the content consists of, in no order: a line for each row, tensor or file."""
+    if path.is_dir():
+        return [part for name in output_files(path, ".") for part in _of_member(path, name)]
     try:
-        if is_table(path):
-            return _of_table(path)
-        if path.suffix.lower() == ".safetensors":
-            return _of_tensors(path)
-    except (TableDamaged, HeaderDamaged):
-        pass
-    return sha256_file(path)
+        return list(_parts_of(path))
+    except (TableDamaged, TableUnreadable, HeaderDamaged, PngDamaged, ValueError):
+        return [_line(["bytes", sha256_file(path)])]
 
 
-def _of_table(path: Path) -> str:
+def _of_member(folder: Path, name: str) -> Iterator[bytes]:
+    base = PurePosixPath(name).name
+    if base in _DESCRIPTIONS or base.endswith(INDEX) or is_bystander(name):
+        return
+    place = str(PurePosixPath(name).parent)
+    if name.endswith(_WEIGHTS):
+        # Without the file's own name: how weights are divided into files is wrapping.
+        for part in content_parts(folder / name):
+            yield _line([place]) + part
+        return
+    digest = hashlib.sha256(b"".join(sorted(content_parts(folder / name)))).hexdigest()
+    yield _line([name, digest])
+
+
+def _parts_of(path: Path) -> Iterable[bytes]:
+    suffix = path.suffix.lower()
+    if is_table(path):
+        return _of_table(path)
+    if suffix == _WEIGHTS:
+        return _of_tensors(path)
+    if suffix == _JSON:
+        return [_line(["json"]) + canonical_json(_steady(strictjson.loads(path.read_bytes())))]
+    if suffix == _PNG:
+        picture = read_png(path)
+        return [_line(["png", picture.colours.hex(), hashlib.sha256(picture.samples).hexdigest()])]
+    return [_line(["bytes", sha256_file(path)])]
+
+
+def _steady(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return {key: item for key, item in value.items() if key not in _VOLATILE}
+
+
+def _of_table(path: Path) -> Iterator[bytes]:
     table = read_table(path)
     order = sorted(range(len(table.columns)), key=lambda place: table.columns[place])
-    digest = hashlib.sha256(b"table\n")
-    digest.update(_line([table.columns[place] for place in order]))
-    for line in sorted(_line([row[place] for place in order]) for row in table.rows):
-        digest.update(line)
-    return digest.hexdigest()
+    yield _line(["columns", *(table.columns[place] for place in order)])
+    for row in table.rows:
+        yield _line(["row", *(row[place] for place in order)])
 
 
 def _line(cells: Sequence[str]) -> bytes:
@@ -44,15 +97,14 @@ def _line(cells: Sequence[str]) -> bytes:
     return b"".join(b"%d:%s," % (len(cell.encode()), cell.encode()) for cell in cells) + b"\n"
 
 
-def _of_tensors(path: Path) -> str:
-    digest = hashlib.sha256(b"tensors\n")
+def _of_tensors(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        for tensor in sorted(read_header(file).tensors, key=lambda tensor: tensor.name):
-            shape = "x".join(str(length) for length in tensor.shape)
-            digest.update(_line([tensor.name, tensor.dtype, shape, str(tensor.bytes)]))
+        for tensor in read_header(file).tensors:
+            digest = hashlib.sha256()
             for block in tensor_bytes(file, tensor):
                 digest.update(block)
-    return digest.hexdigest()
+            shape = "x".join(str(length) for length in tensor.shape)
+            yield _line(["tensor", tensor.name, tensor.dtype, shape, digest.hexdigest()])
 
 
 def mark_duplicates(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:

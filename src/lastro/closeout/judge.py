@@ -13,8 +13,8 @@ from lastro.closeout.metric import Measured
 from lastro.closeout.promise import Deliverable
 from lastro.closeout.reload.command import LOADER as COMMAND
 from lastro.closeout.reload.command import Reloaded
+from lastro.closeout.reload.level import JAILED
 from lastro.closeout.reload.loader import Opened
-from lastro.closeout.reload.place import JAILED
 from lastro.locale import _
 
 
@@ -40,7 +40,7 @@ class Judgement:
     folder: of the sums of its files), `content` of what they hold. `duplicate_of`: the accepted output (run
     and path) that holds the same; this one does not count again. `near`: one that holds almost the same.
     `bases`: the models that it was made from, each with licence and gating. `warnings`: what speaks against
-    nothing, and should be known.
+    nothing, and should be known. `sketch`: see `near`; it is not recorded.
     """
 
     run: str
@@ -60,6 +60,7 @@ class Judgement:
     near: str | None = None
     bases: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
+    sketch: tuple[int, ...] = ()
 
     def as_facts(self) -> dict[str, Any]:
         """Return the facts of a `deliverable.judged` event."""
@@ -107,6 +108,7 @@ class Findings:
 
     digest: str | None = None
     content: str | None = None
+    sketch: tuple[int, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     opened: Opened | None = None
     reloaded: Reloaded | None = None
@@ -137,6 +139,7 @@ def judge(run: str, promised: Deliverable, found: Findings) -> Judgement:
         content=found.content,
         bases=found.bases,
         warnings=found.warnings,
+        sketch=found.sketch,
     )
     command = found.reloaded or next((one.reloaded for one in found.recomputed if one.comparison), None)
     how = command if command is not None and command.level is not None else found.opened

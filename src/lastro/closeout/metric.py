@@ -10,12 +10,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
+from lastro import strictjson
 from lastro.closeout.tables import Table, TableDamaged, number
 from lastro.locale import _
 
 PREDICTION, LABEL = "prediction", "label"
 
+#: A claim may be rounded to six decimals.
+_CLAIMED_TOLERANCE = 1e-6
 #: (prediction, label) of every row -> value.
 _Function = Callable[[Sequence[tuple[str, str]]], float]
 
@@ -112,6 +116,29 @@ def measure(name: str, predictions: Table, truth: Table, key: str | None) -> Mea
         )
         return Measured(problem=problem, blames_output=True)
     return _computed(_BY_NAME[name], [(values[one], labels[one]) for one in labels])
+
+
+def against_claim(found: Measured, name: str, claim: Path) -> Measured:
+    """Return a recomputed metric, or how what the run itself told differs from it.
+
+    Args:
+        found: what was recomputed.
+        name: of the metric.
+        claim: a JSON file that holds it under its name.
+    """
+    if found.value is None:
+        return found
+    try:
+        claimed = strictjson.number(strictjson.loads(claim.read_bytes())[name])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        problem = _("{path} does not tell {metric}: {why}").format(path=claim.name, metric=name, why=error)
+        return Measured(problem=problem, blames_output=True)
+    if math.isclose(claimed, found.value, rel_tol=_CLAIMED_TOLERANCE, abs_tol=_CLAIMED_TOLERANCE):
+        return found
+    problem = _("the run claims {metric} {claimed:.6g}, recomputed it is {value:.6g}").format(
+        metric=name, claimed=claimed, value=found.value
+    )
+    return Measured(problem=problem, blames_output=True)
 
 
 def _values(table: Table, key: str | None, name: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,10 @@ from lastro.closeout.account import RUN, count_accepted, per_accepted
 from lastro.closeout.close import judge_run
 from lastro.closeout.conclude import conclude, evidence_of, exit_code
 from lastro.closeout.identity import mark_duplicates
+from lastro.closeout.inventory import Surroundings
 from lastro.closeout.judge import Judgement
 from lastro.closeout.last_manifest import write_close_manifest
+from lastro.closeout.near import mark_near
 from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
 from lastro.closeout.report import write_report
@@ -32,6 +35,7 @@ from lastro.locale import _
 from lastro.plan.build import Plan
 from lastro.providers.environment import with_interpreter
 from lastro.storage.digest import sha256_file
+from lastro.storage.secrets import secret_values
 from lastro.view.gather import page_from
 from lastro.view.model import Page, PerAccepted, with_report
 
@@ -98,10 +102,9 @@ def _judge(
         if run.status == "completed" and promise.deliverables:
             tell(_("reloading the outputs of {run}").format(run=run.name))
         folder = session.on_disk.run(run.id)
-        found += judge_run(
-            run, promise, folder, work, _bench(session, plan, run), prefixes=_prefixes(session, view)
-        )
-    marked = mark_duplicates(found)
+        bench, around = _bench(session, plan, run), _around(session, view)
+        found += judge_run(run, promise, folder, work, bench, around=around)
+    marked = mark_near(mark_duplicates(found))
     for judgement in marked:
         writer.append(EventType.DELIVERABLE_JUDGED, **judgement.as_facts())
     return marked
@@ -116,9 +119,14 @@ def _bench(session: Session, plan: Plan, run: RunView) -> Bench:
     )
 
 
-def _prefixes(session: Session, view: CampaignView) -> tuple[str, ...]:
-    """Return the folders that an output must not name: they are gone, or will be."""
-    return (str(session.disk.root), str(session.home.root), str(Path.home()))
+def _around(session: Session, view: CampaignView) -> Surroundings:
+    """Return what an output must not name: folders and machines that are gone, or will be, and keys."""
+    nodes = (machine.node for machine in view.machines)
+    return Surroundings(
+        folders=(str(session.disk.root), str(session.home.root), str(Path.home())),
+        hosts=tuple(sorted({socket.gethostname(), *(node for node in nodes if node is not None)})),
+        secrets=secret_values(),
+    )
 
 
 def make_page(session: Session, judgements: Sequence[Judgement] | None, plan: Plan) -> Page:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lastro.closeout.reload.place import FRESH, GIVEN, JAILED, WISH, Place, level_for
+from lastro.closeout.reload.level import FRESH, JAILED, WISH, level_for
+from lastro.closeout.reload.place import GIVEN, Place
 from lastro.sandbox.sealed import why_not
 
 LEVELS = [

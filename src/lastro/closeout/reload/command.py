@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lastro.closeout.reload.place import CODE, FRESH, GIVEN, JAILED, OUTPUTS, Place, level_for
+from lastro.closeout.reload.level import FRESH, JAILED, level_for
+from lastro.closeout.reload.place import CODE, GIVEN, OUTPUTS, Place
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.procs.child import Finished

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from lastro.closeout.reload.place import AT_HOME
+from lastro.closeout.reload.level import AT_HOME
 
 
 @dataclass(frozen=True, kw_only=True)

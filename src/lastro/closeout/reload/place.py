@@ -15,14 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from lastro.locale import _
+from lastro.closeout.reload.level import JAILED
 from lastro.procs.child import Finished, run_with_deadline
 from lastro.sandbox.interpreter import Interpreter, interpreter, program_roots
-from lastro.sandbox.sealed import Given, sealed, why_not
-
-JAILED, FRESH, AT_HOME = "jailed", "fresh process", "at home"
-#: Asks for the weaker level with the value `fresh`, where what a reload needs cannot be shown in a jail.
-WISH = "LASTRO_RELOAD_LEVEL"
+from lastro.sandbox.sealed import Given, sealed
 
 #: What the child keeps of the environment: how to find programs and libraries, and how many threads.
 _PASSED = (
@@ -38,26 +34,20 @@ _INSIDE = PurePosixPath("/lastro")
 GIVEN, CODE, HOME, OUTPUTS, TMP = "given", "code", "home", "outputs", "tmp"
 
 
-def level_for(environment: Mapping[str, str]) -> tuple[str, str | None]:
-    """Return the level of reloads that are made now, and why it is not the strongest; None when it is."""
-    if environment.get(WISH) == "fresh":
-        return FRESH, _("{name}=fresh asks for it").format(name=WISH)
-    why = why_not()
-    return (JAILED, None) if why is None else (FRESH, why)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """A folder that serves one reload, at a level.
 
     room: on this machine; its folders `code` and `outputs` can be written by the child. given: what the child
-    reads, name -> file or folder. links: inputs, path below the code -> where they are.
+    reads, name -> file or folder. lent: the same for what is too large to be copied where there is no jail.
+    links: inputs, path below the code -> where they are.
     """
 
     level: str
     room: Path
     environment: Mapping[str, str]
     given: Mapping[str, Path]
+    lent: Mapping[str, Path] = field(default_factory=dict)
     links: Mapping[str, Path] = field(default_factory=dict)
 
     def prepare(self) -> None:
@@ -76,6 +66,8 @@ class Place:
                 shutil.copytree(source, copy)
             else:
                 shutil.copyfile(source, copy)
+        for name, source in self.lent.items():
+            (self.room / GIVEN / name).symlink_to(source)
         for relative, target in self.links.items():
             link = self.room / CODE / relative
             if not os.path.lexists(link):
@@ -92,17 +84,34 @@ class Place:
         environment = self._environment()
         return next((one for name in (*named, "python") if (one := interpreter(name, environment))), None)
 
-    def run(self, command: Sequence[str], python: Interpreter | None, seconds: float) -> Finished:
+    def run(
+        self,
+        command: Sequence[str],
+        python: Interpreter | None,
+        seconds: float,
+        *,
+        packages: Path | None = None,
+    ) -> Finished:
         """Run a command to its end or its deadline; nothing of it stays alive.
+
+        Args:
+            command: its words, with paths as the child sees them.
+            python: the one that it uses.
+            seconds: the deadline.
+            packages: a folder with one package more for this Python.
 
         Raises:
             UsageError: the command is not there.
         """
         environment = self._environment()
+        if packages is not None:
+            environment["PYTHONPATH"] = str(packages)
         words = list(command)
         if self.level == JAILED:
             # Also a Python that is reached through a script of its own (pyenv's shims) is found by name.
             roots = (*program_roots(words[0], environment), *(python.roots if python else ()))
+            if packages is not None:
+                roots = (*roots, packages / __name__.partition(".")[0])
             if python is not None:
                 first = str(Path(python.executable).parent)
                 environment["PATH"] = os.pathsep.join([first, environment["PATH"]])
@@ -113,7 +122,9 @@ class Place:
         return replace(done, code=_SHELL - done.code) if signalled else done
 
     def _given(self, roots: tuple[Path, ...]) -> Given:
-        shown = {self.seen(GIVEN, name): source.resolve() for name, source in self.given.items()}
+        shown = {
+            self.seen(GIVEN, name): source.resolve() for name, source in {**self.given, **self.lent}.items()
+        }
         inputs = {
             self.seen(CODE, name): target.resolve()
             for name, target in self.links.items()

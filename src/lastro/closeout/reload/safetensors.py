@@ -21,7 +21,7 @@ class SafetensorsLoader:
     name = "safetensors"
 
     def reads(self, path: Path) -> bool:
-        return path.suffix.lower() == ".safetensors"
+        return path.suffix.lower() == ".safetensors" and path.is_file()
 
     def open(self, path: Path) -> Opened:
         try:
