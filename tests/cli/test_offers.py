@@ -1,15 +1,24 @@
 from __future__ import annotations
 
+import io
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from lastro import strictjson
 from lastro.cli import main
+from lastro.cli.offers_text import listing_text
+from lastro.flow.offers.listing import list_offers
+from lastro.flow.offers.wanted import Wanted
+from lastro.spec.load import load_offers_file
 from tests.flow.offers.files import GPUHUNT, catalogue
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "offers" / "offers.yaml"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "offers" / "offers.yaml"
+DOC = ROOT / "docs" / "offers.md"
 OFFERS = """\
 offers:
   - {name: node, kind: hourly, price: 1.28 USD, per: gpu, gpus: 8, gpu: H100, source: list, seen: 2020-01-31}
@@ -49,6 +58,18 @@ def test_offers_are_listed_with_what_a_price_is_for(capsys: pytest.CaptureFixtur
     assert "no following term; to be had after 2 days" in lines
     assert "night price unknown (spot) 1 GPU no date" in lines
     assert "not from 08-18 h" in lines
+
+
+def test_the_list_that_the_documentation_shows_is_what_is_shown_on_its_day() -> None:
+    file = load_offers_file(EXAMPLE)
+    listing = list_offers(file, Wanted(gpu="4090"), date(2026, 11, 30))
+    paper = Console(file=io.StringIO(), width=80)
+
+    paper.print(listing_text(listing, file, whole=False))
+
+    assert isinstance(paper.file, io.StringIO)
+    shown = "\n".join(line.rstrip() for line in paper.file.getvalue().rstrip().splitlines())
+    assert f"$ lastro offers examples/offers/offers.yaml --gpu 4090\n{shown}\n```" in DOC.read_text()
 
 
 def test_a_list_fits_into_eighty_columns(

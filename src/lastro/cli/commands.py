@@ -18,6 +18,7 @@ class Command(NamedTuple):
 COMMANDS: dict[str, Command] = {
     "init": Command("init", "Write a commented campaign.yaml beside your own script."),
     "plan": Command("plan", "Show calendar, cost and risk of a campaign. Rents nothing."),
+    "offers": Command("offers", "List what can be rented, or import it from a catalogue."),
     "preflight": Command("preflight", "Check this machine against what the campaign wants."),
     "lease": Command("lease", "List or add what was bought by hand, such as on a website."),
     "run": Command("run", "Run the campaign, or one run of it, to the end."),

@@ -161,7 +161,7 @@ def import_(
 
     \b
     Example:
-      lastro offers import skypilot runpod/vms.csv --gpu H100 --seen 2026-11-30 -o offers.yaml
+      lastro offers import skypilot runpod/vms.csv --gpu H100 -o offers.yaml
       lastro offers import gpuhunt aws.csv gcp.csv --memory "80 GB" --kind spot
     """
     imported = import_offers(form, files, _wanted(**given), provider=provider, seen=seen)
