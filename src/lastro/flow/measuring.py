@@ -1,40 +1,162 @@
-"""Looks at what the campaign's folder holds: bytes and files of what its `data` names, and of the corpus."""
+"""Looks at what a campaign's sizes can be known from: its folder, its code, earlier runs, and the hub."""
 
 from __future__ import annotations
 
 import os
+import stat
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+from lastro.flow.built_state import built_state
+from lastro.flow.hub import HubFound, ask_hub
+from lastro.flow.measured_saves import measured_saves
+from lastro.flow.weights_here import weights_here
 from lastro.locale import _
+from lastro.paths import Home, home_root
 from lastro.plan.disk_need import Found, Measured
+from lastro.plan.state import State, Weights
 from lastro.spec.campaign import Campaign
+from lastro.spec.data import DataSpec, Stored
 from lastro.spec.load import LoadedCampaign
 
+#: All folders together are counted for so long. A warm disk gives 135,000 names and more a second, a cold
+#: one 44,000 and more (docs/plan-disk.md); whoever waits for a plan waits no longer.
+COUNTING_SECONDS = 5.0
+#: How often the clock is looked at within one folder.
+_LOOK_EVERY = 1000
 
-def measure(loaded: LoadedCampaign, spec: Campaign) -> Measured:
-    """Return the sizes of what is beside the campaign file. What is not there is not among them."""
-    data = spec.data
-    stored = [*data.weights.values(), data.dataset, data.unpacked] if data else []
-    paths = {}
-    for one in stored:
-        if one is not None and one.path is not None and (loaded.folder / one.path).exists():
-            paths[one.path] = found(loaded.folder / one.path)
+
+def measure(
+    loaded: LoadedCampaign,
+    spec: Campaign,
+    *,
+    code_digest: str | None = None,
+    home: Home | None = None,
+    online: bool = False,
+) -> Measured:
+    """Return what is known of sizes. What is not there, or does not answer, is told and never an error.
+
+    Args:
+        loaded: its folder is looked at.
+        spec: the campaign that is planned.
+        code_digest: of the code as it is now; saves of other campaigns with the same code count.
+        home: where earlier campaigns are looked for; None: this user's.
+        online: ask the hub about repositories that `data` names.
+    """
+    until = time.monotonic() + COUNTING_SECONDS
+    data = spec.data or DataSpec()
+    stored = dict(_stored(data))
+    there = {one.path: loaded.folder / one.path for one in stored.values() if one.path is not None}
     corpus = loaded.folder / spec.corpus.path if spec.corpus else None
-    return Measured(paths=paths, corpus=found(corpus) if corpus and corpus.exists() else None)
+    weights: dict[str, Weights] = {}
+    oddities: list[str] = []
+    for name, one in data.weights.items():
+        if one.path is not None and (read := weights_here(loaded.folder / one.path)) is not None:
+            oddities += (f"{name}: {oddity}" for oddity in read.oddities)
+            if read.weights is not None:
+                weights[name] = read.weights
+    asked = {name: ask_hub(one.hub) for name, one in stored.items() if online and one.hub is not None}
+    answers = {name: answer for name, answer in asked.items() if isinstance(answer, HubFound)}
+    of_hub = {name: one.weights for name, one in answers.items() if one.weights and name in data.weights}
+    saves = None
+    if spec.data is not None:
+        saves = measured_saves(home or Home(home_root()), loaded.path, code_digest)
+    return Measured(
+        paths={path: found(place, until) for path, place in there.items() if place.exists()},
+        hubs={name: answer.found for name, answer in answers.items()},
+        unreached={name: answer for name, answer in asked.items() if isinstance(answer, str)},
+        corpus=found(corpus, until) if corpus and corpus.exists() else None,
+        weights={**weights, **of_hub},
+        saves=saves,
+        code=_code(loaded, spec) if saves is None else None,
+        oddities=tuple(oddities),
+    )
 
 
-def found(path: Path) -> Found:
-    """Return bytes and files below a path; links are counted as themselves."""
+def _stored(data: DataSpec) -> Iterator[tuple[str, Stored]]:
+    yield from data.weights.items()
+    if data.dataset is not None:
+        yield "dataset", data.dataset
+    if data.unpacked is not None:
+        yield "unpacked", data.unpacked
+
+
+def _code(loaded: LoadedCampaign, spec: Campaign) -> State | str | None:
+    """Ask the campaign's own code; what earlier runs have saved makes that needless."""
+    state = spec.data.state if spec.data else None
+    if state is None or state.origin is None:
+        return None
+    runs = spec.runs()
+    return built_state(
+        state.origin,
+        [run.config for run in runs],
+        command=runs[0].argv,
+        folder=loaded.folder,
+        seconds=state.within.total_seconds(),
+        own_program=spec.checkpoints is not None,
+    )
+
+
+def found(path: Path, until: float) -> Found:
+    """Return bytes and files below a path; links are counted as themselves.
+
+    Args:
+        path: a file or a folder.
+        until: when counting ends, by the monotonic clock; what was not reached by then is not counted.
+    """
     if not path.is_dir():
         return Found(bytes=path.stat().st_size, files=1, why=_("{path} here").format(path=path.name))
-    total, files = 0, 0
-    waiting = [path]
-    while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(Path(entry.path))
-                else:
-                    total += entry.stat(follow_symlinks=False).st_size
-                    files += 1
-    return Found(bytes=total, files=files, why=_("{path} here").format(path=path.name))
+    count = _Count(until)
+    count.below(path)
+    why = _("{path} here").format(path=path.name)
+    if count.late:
+        why = _("at least: {path} here was counted for a few seconds, and there is more").format(
+            path=path.name
+        )
+    elif count.closed:
+        why = _("at least: {closed} below {path} cannot be read").format(closed=count.closed, path=path.name)
+    return Found(bytes=count.bytes, files=count.files, why=why, at_least=bool(count.late or count.closed))
+
+
+class _Count:
+    """Bytes and files so far. `closed`: a folder that cannot be read. `late`: the time was over."""
+
+    def __init__(self, until: float) -> None:
+        self.bytes = 0
+        self.files = 0
+        self.closed: str | None = None
+        self.late = False
+        self._until = until
+
+    def below(self, path: Path) -> None:
+        waiting = [str(path)]
+        while waiting and not self._is_late():
+            folder = waiting.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    waiting += self._of(entries)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                self.closed = self.closed or Path(folder).name
+
+    def _of(self, entries: Iterator[os.DirEntry[str]]) -> list[str]:
+        folders = []
+        for number, entry in enumerate(entries, start=1):
+            if number % _LOOK_EVERY == 0 and self._is_late():
+                break
+            try:
+                facts = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if stat.S_ISDIR(facts.st_mode):
+                folders.append(entry.path)
+            else:
+                self.bytes += facts.st_size
+                self.files += 1
+        return folders
+
+    def _is_late(self) -> bool:
+        self.late = self.late or time.monotonic() >= self._until
+        return self.late

@@ -100,7 +100,7 @@ class Question:
 
     def refusals(self, work: Work) -> Mapping[str, str | None]:
         """Return why each offer cannot be taken for this work, by its name; None when it can."""
-        peak = peak_of(self.campaign)
+        peak = peak_of(self.campaign, self.measured)
         return {
             offer.name: refusal(self.campaign, self.market, offer, work, peak) for offer in self.market.offers
         }

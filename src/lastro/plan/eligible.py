@@ -97,7 +97,10 @@ def _what(offer: Offer, intervals: Sequence[Interval], peak: Peak | None) -> Ite
             yield _("its memory of {has} is too small: {stage} needs {needs}").format(
                 has=show_bytes(offer.memory), stage=one.name, needs=show_bytes(one.memory)
             )
-    if held and peak is not None and peak.bytes > offer.memory:
+    # What the user says of any training stage is believed: a prediction knows no offloading and no sharding.
+    trains = [one for one in held if one.run is not None] or held
+    said = any(one.memory is not None for one in trains)
+    if trains and not said and peak is not None and peak.bytes > offer.memory:
         yield _("its memory of {has} is too small for the {needs} that are predicted: {why}").format(
             has=show_bytes(offer.memory), needs=show_bytes(peak.bytes), why=peak.why
         )

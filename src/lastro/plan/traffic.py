@@ -10,6 +10,7 @@ from lastro.plan.parts import CostLine
 from lastro.spec.campaign import Campaign
 from lastro.spec.egress import Egress, egress_cost, ingress_cost
 from lastro.spec.offers import Offer, Offers
+from lastro.spec.prices import Priced
 from lastro.spec.stage import HOME, MACHINE
 from lastro.units import show_bytes
 
@@ -34,13 +35,14 @@ def moves_of(campaign: Campaign) -> list[Move]:
     for name, stage in campaign.stages.items():
         if stage.moves is not None:
             times = len(campaign.runs()) if stage.each else 1
-            found.append(_move(name, stage.moves.size, stage.moves.origin, stage.moves.to, times))
+            found.append(move_of(name, stage.moves.size, stage.moves.origin, stage.moves.to, times))
     for name, one in campaign.transfers.items():
-        found.append(_move(name, one.size, one.origin, one.to, one.times, one.requests or 0))
+        found.append(move_of(name, one.size, one.origin, one.to, one.times, one.requests or 0))
     return found
 
 
-def _move(name: str, size: int, origin: str, to: str, times: int, requests: int = 0) -> Move:
+def move_of(name: str, size: int, origin: str, to: str, times: int = 1, requests: int = 0) -> Move:
+    """Return bytes that are moved so many times; `requests` are those of all times together."""
     quantity = (
         show_bytes(size) if times == 1 else _("{times} × {size}").format(times=times, size=show_bytes(size))
     )
@@ -53,6 +55,7 @@ def traffic_lines(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[
     What comes from the internet or from home is billed only where the place that it reaches bills ingress.
     """
     used: dict[str, int] = {}
+    used_in: dict[str, int] = {}
     for move in moves_of(campaign):
         if _same_place(move, offer):
             continue
@@ -60,7 +63,8 @@ def traffic_lines(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[
             yield _out(market, offer, move, used)
         row = _row(market, offer, move.to, INTERNET)
         if row is not None and row.ingress is not None:
-            priced = ingress_cost(row, move.bytes)
+            priced = ingress_cost(row, move.bytes, used=used_in.get(row.name, 0))
+            used_in[row.name] = used_in.get(row.name, 0) + move.bytes
             name = _("{move} into {place}").format(move=move.name, place=_place(offer, move.to))
             yield CostLine(
                 kind="ingress", name=name, quantity=move.quantity, amount=priced.amount, why=priced.why
@@ -70,16 +74,33 @@ def traffic_lines(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[
 def _out(market: Offers, offer: Offer, move: Move, used: dict[str, int]) -> CostLine:
     name = _("{move} out of {place}").format(move=move.name, place=_place(offer, move.origin))
     row = _row(market, offer, move.origin, move.to)
+    priced = _priced_out(row, offer, move, used.get(row.name, 0) if row else 0)
+    if row is not None:
+        used[row.name] = used.get(row.name, 0) + move.bytes
+    return CostLine(kind="egress", name=name, quantity=move.quantity, amount=priced.amount, why=priced.why)
+
+
+def out_again(market: Offers, offer: Offer, move: Move) -> Priced | None:
+    """Return what one move takes when it is made once more; None where nobody bills it.
+
+    Free bytes of the month do not count: they are used up by then.
+    """
+    if move.origin in (INTERNET, HOME) or _same_place(move, offer):
+        return None
+    row = _row(market, offer, move.origin, move.to)
+    return _priced_out(row, offer, move, (row.free or 0) if row else 0)
+
+
+def _priced_out(row: Egress | None, offer: Offer, move: Move, used: int) -> Priced:
     if row is None:
         why = _("no price was given for data from {origin} to {to}").format(
             origin=_place(offer, move.origin), to=_place(offer, move.to)
         )
-        return CostLine(kind="egress", name=name, quantity=move.quantity, amount=None, why=why)
-    priced = egress_cost(row, move.bytes, used=used.get(row.name, 0), requests=move.requests)
-    used[row.name] = used.get(row.name, 0) + move.bytes
+        return Priced(amount=None, why=why)
+    priced = egress_cost(row, move.bytes, used=used, requests=move.requests)
     seen = row.seen.isoformat() if row.seen else _("no date")
     why = _("{why} ({source}, {seen})").format(why=priced.why, source=row.source, seen=seen)
-    return CostLine(kind="egress", name=name, quantity=move.quantity, amount=priced.amount, why=why)
+    return Priced(amount=priced.amount, why=why)
 
 
 def _place(offer: Offer, place: str) -> str:
@@ -107,4 +128,4 @@ def _row(market: Offers, offer: Offer, origin: str, to: str) -> Egress | None:
     targets = _names(offer, to)
     exact = [row for row in rows if row.to in targets]
     general = [row for row in rows if row.to == INTERNET]
-    return (exact or general or [None])[0]
+    return next(iter([*exact, *general]), None)
