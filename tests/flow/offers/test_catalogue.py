@@ -20,6 +20,7 @@ from lastro.flow.offers.catalogue import (
 def row(**given: Any) -> Row:
     values = {
         "line": 2,
+        "provider": "p",
         "machine": "m",
         "kind": LeaseKind.HOURLY,
         "price": Decimal(1),

@@ -16,7 +16,7 @@ GB = 10**9
 
 def read(folder: Path, *lines: str, header: str = GPUHUNT) -> tuple[list[Row], dict[str, int]]:
     mended = Mended()
-    rows = list(rows_of(catalogue(folder, "lambdalabs.csv", header, *lines), mended))
+    rows = list(rows_of(catalogue(folder, "lambdalabs.csv", header, *lines), "p", mended))
     return rows, dict(mended.counts)
 
 
@@ -25,7 +25,7 @@ def test_a_line_is_one_way_of_paying_one_machine(tmp_path: Path) -> None:
 
     assert rows == [
         Row(
-            line=2, machine="i2", kind=LeaseKind.SPOT, price=Decimal("1.0"), gpu="A10", gpus=2,
+            line=2, provider="p", machine="i2", kind=LeaseKind.SPOT, price=Decimal("1.0"), gpu="A10", gpus=2,
             memory=24 * GB, cpus=30, ram=240 * GB, region="us", notes="with a disk of 100 GB",
         )
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from tests.flow.offers.files import AWS, RUNPOD, VAST, catalogue, gpu_info
 
 def read(folder: Path, header: str, *lines: str) -> tuple[list[Row], dict[str, int]]:
     mended = Mended()
-    rows = list(rows_of(catalogue(folder, "vms.csv", header, *lines), mended))
+    rows = list(rows_of(catalogue(folder, "vms.csv", header, *lines), "p", mended))
     return rows, dict(mended.counts)
 
 
@@ -25,8 +25,8 @@ def test_a_line_is_a_machine_by_the_hour_and_one_on_the_spot_market(tmp_path: Pa
     (lasting, spot), mended = read(tmp_path, AWS, line)
 
     assert lasting == Row(
-        line=2, machine="p5.48xlarge", kind=LeaseKind.HOURLY, price=Decimal("55.04"), gpu="H100", gpus=8,
-        memory=81920 * MIB, cpus=192, ram=2048 * GIB, region="us-east-1", zone="use1-az2",
+        line=2, provider="p", machine="p5.48xlarge", kind=LeaseKind.HOURLY, price=Decimal("55.04"),
+        gpu="H100", gpus=8, memory=81920 * MIB, cpus=192, ram=2048 * GIB, region="us-east-1", zone="use1-az2",
     )  # fmt: skip
     assert (spot.kind, spot.price, spot.memory) == (LeaseKind.SPOT, Decimal("12.5"), lasting.memory)
     assert mended == {}
@@ -122,7 +122,7 @@ def test_a_line_that_means_nothing_is_left_out_with_its_number(tmp_path: Path, p
     mended = Mended()
     path = catalogue(tmp_path, "vms.csv", AWS, f"x,A,1,4,8,,{price},,r,z,a", "y,A,1,4,8,,2,,r,z,a")
 
-    rows = list(rows_of(path, mended))
+    rows = list(rows_of(path, "p", mended))
 
     assert [row.machine for row in rows] == ["y"]
     assert dict(mended.counts) == {"a line that means nothing: left out": 1}
@@ -141,4 +141,4 @@ def test_what_is_no_catalogue_is_refused(tmp_path: Path, content: bytes, says: s
     (tmp_path / "vms.csv").write_bytes(content)
 
     with pytest.raises(CampaignInvalid, match=says):
-        list(rows_of(tmp_path / "vms.csv", Mended()))
+        list(rows_of(tmp_path / "vms.csv", "p", Mended()))

@@ -12,9 +12,12 @@ from pathlib import Path
 from lastro.billing import LeaseKind
 from lastro.errors import CampaignInvalid
 from lastro.locale import _
+from lastro.units import Money
 
 MIB = 2**20
 GIB = 2**30
+#: Of every price in the two forms that are read.
+CURRENCY = "USD"
 #: A file with fewer machines than this may well have the same processors in each of them.
 _MANY = 10
 
@@ -27,6 +30,7 @@ class Row:
     """
 
     line: int
+    provider: str
     machine: str
     kind: LeaseKind
     price: Decimal | None
@@ -40,8 +44,13 @@ class Row:
     jurisdiction: str | None = None
     notes: str | None = None
 
+    @property
+    def machine_price(self) -> Money | None:
+        """What the machine costs by the hour; None is unknown."""
+        return Money(self.price, CURRENCY) if self.price is not None else None
+
     def priced(self) -> tuple[object, ...]:
-        """Return all that it says but its line and its kind."""
+        """Return all that it says but its line, its provider and its kind."""
         machine = (self.machine, self.gpu, self.gpus, self.memory, self.cpus, self.ram)
         return (self.price, *machine, self.region, self.zone, self.jurisdiction, self.notes)
 

@@ -24,16 +24,16 @@ def provider_of(path: Path) -> str | None:
     return path.stem or None
 
 
-def rows_of(path: Path, mended: Mended) -> Iterator[Row]:
+def rows_of(path: Path, provider: str, mended: Mended) -> Iterator[Row]:
     """Yield the rows of a file. Raises CampaignInvalid."""
     for line, values in lines_of(path, _NEEDED, FORM):
         try:
-            yield _row(line, values, mended)
+            yield _row(line, provider, values, mended)
         except Unreadable as error:
             mended.count_unreadable(line, str(error))
 
 
-def _row(line: int, values: Mapping[str, str], mended: Mended) -> Row:
+def _row(line: int, provider: str, values: Mapping[str, str], mended: Mended) -> Row:
     gpus = whole(values["gpu_count"] or "0")
     if gpus is None:
         raise Unreadable(_("a part of a GPU"))
@@ -43,6 +43,7 @@ def _row(line: int, values: Mapping[str, str], mended: Mended) -> Row:
     disk = number(values.get("disk_size", ""))
     return Row(
         line=line,
+        provider=provider,
         machine=values["instance_name"] or values["gpu_name"] or _("machine"),
         kind=LeaseKind.SPOT if values["spot"].casefold() == "true" else LeaseKind.HOURLY,
         price=amount,

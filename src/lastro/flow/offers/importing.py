@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from lastro import atomic
+from lastro.billing import LeaseKind
 from lastro.errors import UsageError
 from lastro.flow.offers import gpuhunt, skypilot
 from lastro.flow.offers.catalogue import (
+    CURRENCY,
     GIB,
     MIB,
     Mended,
@@ -38,7 +40,7 @@ class Form:
     """A form of catalogue: what it is called, how its rows are read, and whose a file is by its path."""
 
     name: str
-    rows_of: Callable[[Path, Mended], Iterator[Row]]
+    rows_of: Callable[[Path, str, Mended], Iterator[Row]]
     provider_of: Callable[[Path], str | None]
 
 
@@ -69,32 +71,41 @@ def import_offers(
         UsageError: whose a file is cannot be told, nothing is left, or more is left than a file can hold.
     """
     items: list[dict[str, Any]] = []
+    reasons: Counter[str] = Counter()
     mended: dict[str, dict[str, int]] = {}
     unreadable: dict[str, str] = {}
     for path in files:
-        whose = provider or readable(FORMS[form].provider_of(path) or "") or None
-        if whose is None:
+        whose = provider or readable(FORMS[form].provider_of(path) or "")
+        if not whose:
             raise UsageError(
                 _("whose {file} is cannot be told from its name").format(file=path),
                 hint=_("say it: --provider NAME"),
             )
         told = Mended()
-        rows = _mend(FORMS[form].rows_of(path, told), told)
         source = _("{form} catalogue, {file}").format(form=FORMS[form].name, file=readable(path.name))
-        items += [_item(row, whose, source, seen) for row in rows]
+        for row in _mend(FORMS[form].rows_of(path, whose, told), told):
+            reason = left_out(wanted, row)
+            if reason is None:
+                items.append(_item(row, source, seen))
+            else:
+                reasons[reason] += 1
         mended[str(path)] = dict(told.counts)
         if told.unreadable is not None:
             unreadable[str(path)] = told.unreadable
+    if not items:
+        raise UsageError(
+            _("no offer is left of {count}").format(count=reasons.total()),
+            hint=_("ask for less, such as --gpu alone"),
+        )
     _name_apart(items)
-    kept, reasons = _choose(items, wanted)
-    text = _text([item for item, _offer in kept], form, files, seen)
-    _check_size(text, [item for item, _offer in kept])
+    text = _text(items, form, files, seen)
+    _check_size(text, items)
     return Imported(
-        offers=tuple(offer for _item, offer in kept),
+        offers=made_in_code(Offers, {"offers": items}).offers,
         text=text,
         mended=mended,
         unreadable=unreadable,
-        left_out=reasons,
+        left_out=dict(reasons),
     )
 
 
@@ -114,13 +125,18 @@ def _mend(rows: Iterable[Row], mended: Mended) -> list[Row]:
     return with_memory_in_names(found, mended)
 
 
-def _item(row: Row, provider: str, source: str, seen: dates.date | None) -> dict[str, Any]:
+def _item(row: Row, source: str, seen: dates.date | None) -> dict[str, Any]:
     """Return a row as an offers file spells it; what is unknown does not stand there."""
-    words = [provider, row.machine, row.zone or row.region, "spot" if row.kind.value == "spot" else None]
+    words = [
+        row.provider,
+        row.machine,
+        row.zone or row.region,
+        "spot" if row.kind is LeaseKind.SPOT else None,
+    ]
     values = {
         "name": "-".join(_in_a_name(word) for word in words if word),
         "kind": row.kind.value,
-        "price": f"{row.price.normalize():f} USD" if row.price is not None else "unknown",
+        "price": f"{row.price.normalize():f} {CURRENCY}" if row.price is not None else "unknown",
         "gpu": row.gpu,
         "gpus": row.gpus,
         "memory": _size(row.memory),
@@ -129,7 +145,7 @@ def _item(row: Row, provider: str, source: str, seen: dates.date | None) -> dict
         "region": row.region,
         "zone": row.zone,
         "jurisdiction": row.jurisdiction,
-        "provider": provider,
+        "provider": row.provider,
         "source": source,
         "seen": seen.isoformat() if seen else None,
         "notes": row.notes,
@@ -160,27 +176,6 @@ def _name_apart(items: Iterable[dict[str, Any]]) -> None:
             name = f"{base}-{numbers[base]}"
         taken.add(name)
         item["name"] = name
-
-
-def _choose(
-    items: Sequence[dict[str, Any]], wanted: Wanted
-) -> tuple[list[tuple[dict[str, Any], Offer]], dict[str, int]]:
-    """Return the items that are wanted, each with its offer, and how many are not, by the reason."""
-    offers = made_in_code(Offers, {"offers": items}).offers
-    kept: list[tuple[dict[str, Any], Offer]] = []
-    reasons: Counter[str] = Counter()
-    for item, offer in zip(items, offers, strict=True):
-        reason = left_out(wanted, offer)
-        if reason is None:
-            kept.append((item, offer))
-        else:
-            reasons[reason] += 1
-    if not kept:
-        raise UsageError(
-            _("no offer is left of {count}").format(count=len(items)),
-            hint=_("ask for less, such as --gpu alone"),
-        )
-    return kept, reasons
 
 
 # --- the file -------------------------------------------------------------------------------------------
@@ -220,8 +215,15 @@ def _check_size(text: str, items: Sequence[Mapping[str, Any]]) -> None:
     values = 2 + sum(len(item) + 1 for item in items)
     if len(text.encode()) > tree.MAX_BYTES or values > tree.MAX_VALUES:
         raise UsageError(
-            _("{count} offers are more than one offers file holds ({size} KiB of at most {most})").format(
-                count=len(items), size=len(text.encode()) // 1024, most=tree.MAX_BYTES // 1024
+            _(
+                "{count} offers are more than one offers file holds: {size} KiB of at most {most}, {values} "
+                "values of at most {limit}"
+            ).format(
+                count=len(items),
+                size=len(text.encode()) // 1024,
+                most=tree.MAX_BYTES // 1024,
+                values=values,
+                limit=tree.MAX_VALUES,
             ),
             hint=_("ask for fewer: --gpu, --memory, --region, --kind, --max-price"),
         )

@@ -46,16 +46,16 @@ def provider_of(path: Path) -> str | None:
     return path.parent.name or None
 
 
-def rows_of(path: Path, mended: Mended) -> Iterator[Row]:
+def rows_of(path: Path, provider: str, mended: Mended) -> Iterator[Row]:
     """Yield the rows of a file. Raises CampaignInvalid."""
     for line, values in lines_of(path, _NEEDED, FORM):
         try:
-            yield from _rows(line, values, mended)
+            yield from _rows(line, provider, values, mended)
         except Unreadable as error:
             mended.count_unreadable(line, str(error))
 
 
-def _rows(line: int, values: Mapping[str, str], mended: Mended) -> Iterator[Row]:
+def _rows(line: int, provider: str, values: Mapping[str, str], mended: Mended) -> Iterator[Row]:
     count = number(values["AcceleratorCount"])
     name = values["AcceleratorName"]
     gpus = 0 if not name else whole(values["AcceleratorCount"])
@@ -68,6 +68,7 @@ def _rows(line: int, values: Mapping[str, str], mended: Mended) -> Iterator[Row]
     region, jurisdiction = _place(values["Region"])
     row = Row(
         line=line,
+        provider=provider,
         machine=values["InstanceType"] or name,
         kind=LeaseKind.HOURLY,
         price=price(values["Price"], mended),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
 from lastro.plan.eligible import lies_in
-from lastro.spec.offers import Offer
 from lastro.units import Money, show_bytes
 
 
@@ -30,12 +30,33 @@ class Wanted:
     provider: str | None = None
 
 
-def left_out(wanted: Wanted, offer: Offer) -> str | None:
+class Rentable(Protocol):
+    """What is asked of an offer, or of a line of a catalogue that may become one."""
+
+    @property
+    def kind(self) -> LeaseKind: ...
+    @property
+    def gpu(self) -> str | None: ...
+    @property
+    def memory(self) -> int | None: ...
+    @property
+    def region(self) -> str | None: ...
+    @property
+    def zone(self) -> str | None: ...
+    @property
+    def jurisdiction(self) -> str | None: ...
+    @property
+    def provider(self) -> str | None: ...
+    @property
+    def machine_price(self) -> Money | None: ...
+
+
+def left_out(wanted: Wanted, offer: Rentable) -> str | None:
     """Return why an offer is not shown; None when it is. What is unknown does not count as fitting."""
     return next(_reasons(wanted, offer), None)
 
 
-def _reasons(wanted: Wanted, offer: Offer) -> Iterator[str]:
+def _reasons(wanted: Wanted, offer: Rentable) -> Iterator[str]:
     if wanted.kinds and offer.kind not in wanted.kinds:
         yield _("another kind")
     if wanted.gpu is not None and _plain(wanted.gpu) not in _plain(offer.gpu or ""):
@@ -61,7 +82,7 @@ def _names(wanted: str, places: Iterable[str | None]) -> bool:
     return any(wanted.casefold() in place.casefold() for place in places if place)
 
 
-def _jurisdiction(wanted: str, offer: Offer) -> Iterator[str]:
+def _jurisdiction(wanted: str, offer: Rentable) -> Iterator[str]:
     there = offer.jurisdiction
     if there is None:
         yield _("its jurisdiction is unknown")
@@ -69,14 +90,14 @@ def _jurisdiction(wanted: str, offer: Offer) -> Iterator[str]:
         yield _("another jurisdiction")
 
 
-def _memory(wanted: int, offer: Offer) -> Iterator[str]:
+def _memory(wanted: int, offer: Rentable) -> Iterator[str]:
     if offer.memory is None:
         yield _("its memory is unknown")
     elif offer.memory < wanted:
         yield _("less memory than {size}").format(size=show_bytes(wanted))
 
 
-def _price(wanted: Money, offer: Offer) -> Iterator[str]:
+def _price(wanted: Money, offer: Rentable) -> Iterator[str]:
     price = offer.machine_price
     if price is None:
         yield _("its price is unknown")
