@@ -16,9 +16,10 @@ from typing import BinaryIO
 
 from lastro.locale import _
 
-_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".pt", ".pth", ".bin", ".ckpt"})
+_ANYTHING = ".bin"
+_SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".pt", ".pth", _ANYTHING, ".ckpt"})
 #: From protocol 2 on a pickle begins with this and the protocol's number.
-_PROTOCOL, _NEWEST = 0x80, 5
+_PROTOCOL, _NUMBERS = 0x80, range(2, 6)
 #: torch's older format: pickles one after the other (magic number, version, machine, object, keys).
 _AFTER_EACH_OTHER = 8
 #: All that a file of tensors takes, by the documentation of `torch.load(weights_only=True)`.
@@ -67,15 +68,20 @@ def scan(path: Path) -> PickleFacts | None:
         first = file.read(2)
     if first[:2] == b"PK":
         return _of_zip(path)
-    marked = len(first) == 2 and first[0] == _PROTOCOL and first[1] <= _NEWEST
-    if not marked and path.suffix.lower() not in _SUFFIXES:
+    marked = len(first) == 2 and first[0] == _PROTOCOL and first[1] in _NUMBERS
+    by_name = path.suffix.lower() in _SUFFIXES
+    if not marked and not by_name:
         return None
+    found: set[str] = set()
     with path.open("rb") as file:
         try:
-            return PickleFacts(tuple(sorted(set(_of_stream(file)))))
+            found.update(_of_stream(file))
         except ValueError as error:
-            # A `.bin` without the mark may be anything; its loader tells whether it can be read.
-            return PickleFacts(problem=str(error)) if marked or path.suffix.lower() != ".bin" else None
+            # Other formats may begin with these two bytes (safetensors with a header of 640 bytes), and a
+            # `.bin` may be anything. What has called nothing before it broke is taken for one of those.
+            is_other = not found and (not by_name or path.suffix.lower() == _ANYTHING)
+            return None if is_other else PickleFacts(tuple(sorted(found)), problem=str(error))
+    return PickleFacts(tuple(sorted(found)))
 
 
 def _of_zip(path: Path) -> PickleFacts | None:

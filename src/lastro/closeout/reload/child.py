@@ -20,7 +20,8 @@ from lastro.locale import _
 def main(argv: list[str]) -> int:
     """Load what the request names, and write the answer."""
     asked = strictjson.loads(argv[0])
-    loader = next(one for one in APART if one.name == asked.pop("loader"))
+    name = asked.pop("loader")
+    loader = next(one for one in APART if one.name == name)
     request = Request(**asked)
     try:
         loaded = loader.load(request)
