@@ -17,6 +17,7 @@ from lastro.checkpoint.adapters.base import Stateful
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.base import Base
 from lastro.checkpoint.retention import apply_retention, remove_leftovers, remove_unused_base
+from lastro.rules import CheckpointPolicy
 from tests.checkpoint.test_store import facts
 
 TRAINABLE = 2 * 8 * 600
@@ -172,13 +173,13 @@ def test_the_base_stays_as_long_as_a_checkpoint_refers_to_it(tmp_path: Path) -> 
     for step in (1, 2, 3):
         life.save(step)
     kept = _bases(tmp_path)
-    apply_retention(tmp_path, 1, ["2-a1", "3-a1"])
+    apply_retention(tmp_path, CheckpointPolicy(keep=1), ["2-a1", "3-a1"])
     remove_unused_base(tmp_path)
     assert [folder.name for folder in store.names(tmp_path)] == ["3-a1"]
     assert _bases(tmp_path) == kept
 
     Life(tmp_path, Adapted()).save(4)
-    apply_retention(tmp_path, 1, ["4-a1"])
+    apply_retention(tmp_path, CheckpointPolicy(keep=1), ["4-a1"])
     remove_unused_base(tmp_path)
 
     assert len(_bases(tmp_path)) == 1
@@ -193,7 +194,7 @@ def test_while_a_checkpoint_cannot_be_asked_no_base_goes(tmp_path: Path) -> None
     (tmp_path / "2-a1" / "manifest.json").write_text("{")
     kept = _bases(tmp_path)
 
-    apply_retention(tmp_path, 1, ["1-a1", "3-a1"], protect=["2-a1"])
+    apply_retention(tmp_path, CheckpointPolicy(keep=1), ["1-a1", "3-a1"], protect=["2-a1"])
     remove_unused_base(tmp_path)
 
     assert _bases(tmp_path) == kept

@@ -14,6 +14,7 @@ from lastro.checkpoint.adapters import bridge
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.health import Health, judge
 from lastro.checkpoint.retention import Candidate, plan_retention
+from lastro.rules import CheckpointPolicy
 from tests.checkpoint.test_store import facts
 
 
@@ -111,9 +112,9 @@ def test_the_last_healthy_one_stays_until_a_newer_healthy_one_is_verified() -> N
     bad = [Candidate(f"{step}-a1", step, 1, True, False) for step in (20, 30, 40, 50)]
     good = Candidate("10-a1", 10, 1, True, True)
 
-    plan = plan_retention([good, *bad], keep=1)
+    plan = plan_retention([good, *bad], CheckpointPolicy(keep=1))
 
     assert _names(plan.kept) == ["50-a1", "10-a1"]
     assert plan.removed[0] == ("40-a1", "its values are not finite")
     newer = Candidate("60-a1", 60, 1, True, True)
-    assert _names(plan_retention([good, *bad, newer], keep=1).kept) == ["60-a1"]
+    assert _names(plan_retention([good, *bad, newer], CheckpointPolicy(keep=1)).kept) == ["60-a1"]

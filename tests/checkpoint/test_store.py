@@ -4,7 +4,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,14 +15,26 @@ from lastro.checkpoint.arena import Arena
 from lastro.errors import Fenced
 
 
-def facts(step: int, attempt: int = 1) -> store.Facts:
+def facts(step: int, attempt: int = 1, measured: Mapping[str, float] | None = None) -> store.Facts:
     return store.Facts(
-        run="r1", attempt=attempt, step=step, why="due", created="2026-11-30T00:00:00.000000Z", position={}
+        run="r1",
+        attempt=attempt,
+        step=step,
+        why="due",
+        created="2026-11-30T00:00:00.000000Z",
+        position={},
+        measured=measured or {},
     )
 
 
-def save(checkpoints: Path, step: int, attempt: int = 1, mine: Callable[[], bool] = lambda: True) -> Path:
-    with store.publish(checkpoints, facts(step, attempt), mine) as draft:
+def save(
+    checkpoints: Path,
+    step: int,
+    attempt: int = 1,
+    mine: Callable[[], bool] = lambda: True,
+    measured: Mapping[str, float] | None = None,
+) -> Path:
+    with store.publish(checkpoints, facts(step, attempt, measured), mine) as draft:
         memory = Arena().reserve(5003)
         memory[:] = bytes([step]) * 5000 + b"end"
         draft.write_memory("tensors.safetensors", memory)

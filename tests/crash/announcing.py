@@ -17,6 +17,7 @@ from lastro.checkpoint.retention import apply_retention
 from lastro.clock import SystemClock
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
+from lastro.rules import CheckpointPolicy
 
 CHECKPOINTS = 4
 
@@ -49,7 +50,7 @@ def main(root: Path) -> None:
         if atomic.claim(root / f"{number}.json", b"mine"):
             announce("claim", number)
         assert not store.verify(checkpoints / facts.name, from_disk=True)
-        apply_retention(checkpoints, keep=1, verified=[facts.name])
+        apply_retention(checkpoints, CheckpointPolicy(keep=1), verified=[facts.name])
 
 
 if __name__ == "__main__":

@@ -495,7 +495,7 @@ MECHANISMS = (
     Mechanism(
         "what the next save makes superfluous goes before it",
         "job/writer.py",
-        "if not retention.make_room(self._checkpoints, self._keep, self._verified):",
+        "if not retention.make_room(self._checkpoints, self._policy, self._verified):",
         "if True:",
         "tests/job/test_room.py::test_what_the_next_save_makes_superfluous_goes_first",
     ),
@@ -575,6 +575,27 @@ MECHANISMS = (
         "    readings = read_journal(folder)\n",
         "    readings = read_journal(folder)\n    anchors = [*anchors, *_recorded(readings)]\n",
         "tests/journal/test_damage.py::test_a_journal_that_grows_while_it_is_read_is_believed",
+    ),
+    Mechanism(
+        "the best checkpoint stays",
+        "checkpoint/retention.py",
+        "for wants in (_older, _milestones, _best):",
+        "for wants in (_older, _milestones):",
+        "tests/job/test_kept.py::test_the_best_and_what_was_asked_for_stay_over_a_kill",
+    ),
+    Mechanism(
+        "what is wanted and was not read again takes no other's place",
+        "checkpoint/retention.py",
+        "for some in (well, [item for item in well if item.verified]):",
+        "for some in (well,):",
+        "tests/checkpoint/test_retention.py::test_a_best_one_that_was_not_read_again_removes_no_other_that_was",
+    ),
+    Mechanism(
+        "the one that will be old enough stays too",
+        "checkpoint/retention.py",
+        "for name in (*old[-1:], *young[:1]):",
+        "for name in old[-1:]:",
+        "tests/checkpoint/test_retention.py::test_there_is_always_one_older_than_trouble_that_shows_late",
     ),
     Mechanism(
         "tracebacks are cleared of secrets",

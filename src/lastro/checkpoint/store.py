@@ -29,6 +29,8 @@ VERSION = 1
 VERSION_WITH_BASE = 2
 #: The folder, beside the checkpoints, of what is written once.
 BASE = "base"
+#: The folder, beside the checkpoints, of what somebody has asked to keep, and for what.
+KEPT = "kept"
 MANIFEST = "manifest.json"
 _NAME = re.compile(r"(0|[1-9][0-9]*)-a(0|[1-9][0-9]*)")
 _CHUNK = 1 << 22
@@ -47,7 +49,8 @@ class Facts:
     """What the manifest says of a checkpoint beside its files.
 
     `step` counts completed updates; `why` is due, asked or end; `created` is UTC ISO 8601; `position` is
-    for people and programs that read manifests, the exact one lies in the state.
+    for people and programs that read manifests, the exact one lies in the state. `measured`: values of
+    metrics that were logged for this state, by name.
     """
 
     run: str
@@ -56,6 +59,7 @@ class Facts:
     why: str
     created: str
     position: Mapping[str, Any]
+    measured: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -101,6 +105,7 @@ class Manifest:
             "why": facts.why,
             "created": facts.created,
             "position": dict(facts.position),
+            **({"measured": dict(facts.measured)} if facts.measured else {}),
             **(self.health.as_json() if self.health else {}),
             "files": self._entries(self.files),
             **({"base": self._entries(self.base)} if self.base else {}),
@@ -124,6 +129,7 @@ class Manifest:
             why=value["why"],
             created=value["created"],
             position=dict(value["position"]),
+            measured={str(name): float(number) for name, number in dict(value.get("measured", {})).items()},
         )
         files, base = (
             {name: FileEntry(int(entry["bytes"]), str(entry[algorithm])) for name, entry in told.items()}

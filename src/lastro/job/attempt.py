@@ -41,6 +41,8 @@ class Attempt:
         self._full = full = FullDisk(place, self._request)
         self._signals = SignalWriter(place.folder.signals, full.on_full(_("a signal")))
         watched = {rule.metric for rule in self._order.stop if rule.metric is not None}
+        if (best := self._order.checkpoint.best) is not None:
+            watched.add(best.metric)
         self._measurements = Measurements(
             place.folder.measurements(), watched, full.on_full(_("a measurement"))
         )
@@ -180,9 +182,20 @@ class Attempt:
         self._current.step = step + 1  # what is logged from here on belongs to the next one
         self._saver.safe_point({"step": step})
 
-    def save(self) -> None:
-        """Save now, at the step of the last safe point; it is durable and read again when this returns."""
-        self._saver.make_safe("asked")
+    def save(self, *, keep: str | None = None) -> None:
+        """Save now, at the step of the last safe point; it is durable and read again when this returns.
+
+        Args:
+            keep: what this checkpoint is to be kept for, such as an output that is made from it: it stays,
+                whatever comes after it. None: it goes when later ones make it superfluous.
+
+        Raises:
+            UsageError: there is nothing to keep, because no update is complete.
+        """
+        if keep is None:
+            self._saver.make_safe("asked")
+        else:
+            self._saver.keep(keep)
 
     def end(self, step: int) -> None:
         """Tell that the loop is over after `step` updates: the last safe point, with the last save.

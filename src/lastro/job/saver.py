@@ -63,12 +63,16 @@ class Saver:
         self._moved = False
         #: Of the last save that was begun, which need not be durable yet; of the start before the first one.
         self._saved_step, self._saved_time = 0, time.monotonic()
+        self._saved_name: str | None = None
         self._skipped_step = 0
         self._told_skipped: int | None = None
         self._told_interval: float | None = None
         self._pace = Pace()
         self._schedule: Schedule = schedule(self._order.checkpoint, None)
         self._not_finite_from_start: frozenset[str] = frozenset()
+        best = self._order.checkpoint.best
+        self._watched = None if best is None else best.metric
+        self._measured: dict[str, float] = {}
         self._probe = current_probe()
         if self._probe is not None:
             self._probe.attached()
@@ -171,6 +175,7 @@ class Saver:
             return None
         position: Mapping[str, Any] = groups[snapshot.POSITION]
         self.step = self._saved_step = position["step"]
+        self._saved_name = found.folder.name
         self._position = position
         self._saved_time = time.monotonic()
         tell(_("goes on at step {step}, from {name}").format(step=self.step, name=found.folder.name))
@@ -230,6 +235,8 @@ class Saver:
     def judge(self) -> None:
         """Write what was logged and kept back; end the process when a stop rule speaks on it."""
         for step, values in self._measurements.settle():
+            if self._watched is not None and self._watched in values:
+                self._measured = {self._watched: float(values[self._watched])}
             stop = judge_values(self._order.stop, step, values)
             if stop is not None:
                 self.stop(stop)
@@ -259,6 +266,21 @@ class Saver:
             self._save(why)
             self._settle(wait=True)
 
+    def keep(self, why: str) -> None:
+        """See that this step is saved, and that its checkpoint stays.
+
+        Raises:
+            UsageError: nothing is saved yet: no update is complete.
+            CheckpointDamaged, StorageError: as `make_safe` does.
+        """
+        self.make_safe("asked")
+        if self._saved_name is None:
+            raise UsageError(
+                _("there is no checkpoint to keep: no update is complete"),
+                hint=_("call save(keep=...) after the first safe point"),
+            )
+        retention.keep_for(self._place.folder.run.checkpoints, self._saved_name, why)
+
     def _save(self, why: str) -> None:
         """Copy the state and begin to write it; the one before is settled."""
         began = time.monotonic()
@@ -270,11 +292,13 @@ class Saver:
             why=why,
             created=iso(SystemClock().now()),
             position=self._position,
+            measured=self._measured,
         )
+        self._measured = {}
         taken = snapshot.take(
             self._tracked, self._position, bridge(), self._arena, self._base, look_again=why == "end"
         )
-        self._saved_step, self._saved_time = self.step, began
+        self._saved_step, self._saved_name, self._saved_time = self.step, facts.name, began
         self._writer.begin(facts, taken, self._not_finite_from_start, began)
         self._settle()
 

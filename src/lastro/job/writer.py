@@ -69,7 +69,7 @@ class CheckpointWriter:
         self._place = place
         self._full = full
         self._checkpoints: Path = place.folder.run.checkpoints
-        self._keep = place.attempt.order.checkpoint.keep
+        self._policy = place.attempt.order.checkpoint
         # Of its own: the thread must not wait for room where only the loop can make some.
         self._signals = SignalWriter(place.folder.signals)
         self._verified: set[str] = set()
@@ -93,10 +93,11 @@ class CheckpointWriter:
             return
         self._foreseen = True
         there = len(store.names(self._checkpoints))
-        missing = self._keep + 1 - there
+        keep = retention.most(self._policy)
+        missing = keep + 1 - there
         if missing > 0:
             what = _("{keep} checkpoints of {size} and the one being made").format(
-                keep=self._keep, size=show_bytes(size)
+                keep=keep, size=show_bytes(size)
             )
             self._full.foresee(what, missing * size + once)
 
@@ -182,7 +183,7 @@ class CheckpointWriter:
 
     def _make_room(self, save: _Save) -> None:
         """Let go what this save makes superfluous anyway; wait for room when that is nothing."""
-        if not retention.make_room(self._checkpoints, self._keep, self._verified):
+        if not retention.make_room(self._checkpoints, self._policy, self._verified):
             self._full.wait(_("step {step}").format(step=save.facts.step), save.snapshot.to_write)
 
     def _tell_at_exit(self) -> None:
@@ -227,7 +228,7 @@ class CheckpointWriter:
         )
 
     def _let_go(self, save: _Save) -> None:
-        retention.apply_retention(self._checkpoints, self._keep, self._verified)
+        retention.apply_retention(self._checkpoints, self._policy, self._verified)
         retention.remove_unused_base(self._checkpoints)
 
 

@@ -13,10 +13,21 @@ from lastro.rules.stop import StopKind, StopRule
 
 
 @dataclass(frozen=True, kw_only=True)
+class Best:
+    """The metric by which one checkpoint is the best of all, and whether higher or lower is better."""
+
+    metric: str
+    higher: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckpointPolicy:
-    """When to save. With neither steps nor seconds the job derives the interval from measured costs.
+    """When to save, and which checkpoints stay. Without steps and seconds the job derives the interval.
 
     interruption_seconds: mean time between interruptions of the machine; None where nobody has told it.
+    keep: the latest that stay. best: the best one by a metric stays too. milestone_steps, milestone_seconds:
+    of each so many steps, or of each such time by the clock, one stays for good. older_seconds: one stays
+    that is so much older than the latest: it was made before trouble that shows so late.
     """
 
     every_steps: int | None = None
@@ -24,6 +35,16 @@ class CheckpointPolicy:
     max_loss_seconds: float | None = None
     keep: int = 2
     interruption_seconds: float | None = None
+    best: Best | None = None
+    milestone_steps: int | None = None
+    milestone_seconds: float | None = None
+    older_seconds: float | None = None
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> CheckpointPolicy:
+        """Read what `asdict` made of one. Raises KeyError or TypeError for anything else."""
+        best = value.get("best")
+        return cls(**{**value, "best": Best(**best) if best else None})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +128,7 @@ class Order:
         fields["stop"] = tuple(
             StopRule(**{**rule, "kind": StopKind(rule["kind"])}) for rule in fields.get("stop", ())
         )
-        fields["checkpoint"] = CheckpointPolicy(**fields.get("checkpoint", {}))
+        fields["checkpoint"] = CheckpointPolicy.from_json(fields.get("checkpoint", {}))
         fields["hang"] = HangPolicy(**fields.get("hang", {}))
         fields["restart"] = RestartPolicy(**fields.get("restart", {}))
         fields["limits"] = Limits.from_json(fields["limits"]) if fields.get("limits") else Limits()

@@ -297,7 +297,7 @@ class ForeignSaves:
         memory.folders.setdefault(save.origin, []).append(name)
         memory.last = manifest.step
         self._verified.add(name)
-        apply_retention(checkpoints, self._order.checkpoint.keep, self._verified)
+        apply_retention(checkpoints, self._order.checkpoint, self._verified)
 
 
 def _read_memory(folder: AttemptFolder) -> _Memory:

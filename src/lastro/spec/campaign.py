@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lastro.locale import _
-from lastro.rules import CheckpointPolicy, StopKind, StopRule
+from lastro.rules import Best, CheckpointPolicy, StopKind, StopRule
 from lastro.spec import command as commands
 from lastro.spec.base import (
     AlsoWritten,
@@ -160,22 +160,49 @@ def _every(value: object) -> object:
     raise ValueError(_("{value} is none of: auto, 30s, 200 steps").format(value=shown(value)))
 
 
+def _milestones(value: object) -> object:
+    """Check `1000 steps` or `6h`, and keep it as it is written."""
+    try:
+        if value != "auto":
+            return _every(value)
+    except ValueError:
+        pass
+    raise ValueError(_("{value} is none of: 6h, 1000 steps").format(value=shown(value)))
+
+
+class BestCheckpoint(Strict):
+    """The metric, as the job logs it, by which one checkpoint is the best."""
+
+    metric: Text
+    better: Literal["higher", "lower"]
+
+
 class Checkpoint(Strict):
-    """When to save, how much work may be lost, how many are kept."""
+    """When to save, how much work may be lost, and which stay."""
 
     every: Annotated[str, BeforeValidator(_every), written_as("auto", "30s", "200 steps")] = "auto"
     max_loss: Duration | None = None
     keep: Annotated[int, Field(ge=1, le=1000)] = 2
+    best: BestCheckpoint | None = None
+    milestones: Annotated[str, BeforeValidator(_milestones), written_as("6h", "1000 steps")] | None = None
+    older: Duration | None = None
 
     def policy(self) -> CheckpointPolicy:
         """Return it as the job reads it."""
         steps = None if self.every == "auto" else _steps(self.every)
         seconds = None if self.every == "auto" or steps else parse_duration(self.every).total_seconds()
+        milestone_steps = _steps(self.milestones) if self.milestones else None
+        timed = self.milestones if milestone_steps is None else None
+        milestone_seconds = parse_duration(timed).total_seconds() if timed else None
         return CheckpointPolicy(
             every_steps=steps,
             every_seconds=seconds,
             max_loss_seconds=self.max_loss.total_seconds() if self.max_loss else None,
             keep=self.keep,
+            best=Best(metric=self.best.metric, higher=self.best.better == "higher") if self.best else None,
+            milestone_steps=milestone_steps,
+            milestone_seconds=milestone_seconds,
+            older_seconds=self.older.total_seconds() if self.older else None,
         )
 
 
