@@ -36,6 +36,7 @@ def environment() -> Environment:
         show_bytes=show_bytes,
         quoted=shlex.quote,
         run_class=svg.run_class,
+        style=style,
         legend_shape=lambda kind: Markup(gantt.legend_shape(kind)),  # noqa: S704 - constants of gantt
     )
     return environment

@@ -72,7 +72,7 @@ def page_of(
     seen = live or {}
     runs = _run_rows(campaign, values, index, curves, seen)
     return Page(
-        language=_language(),
+        language=page_language(),
         campaign=campaign.name,
         question=campaign.plan.get("question") if campaign.plan else None,
         headline=headline_of(campaign),
@@ -107,7 +107,7 @@ def _as_measured(found: Measured | Mapping[str, Series]) -> Measured:
     return found if isinstance(found, Measured) else Measured(series=found)
 
 
-def _language() -> str:
+def page_language() -> str:
     """Return the language that the texts are really in: English where there is no catalogue."""
     name = language()
     found = isinstance(catalogue(name), gettext.GNUTranslations)

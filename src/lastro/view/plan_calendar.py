@@ -25,7 +25,7 @@ class LaneSlots:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """From zero to `hours`. `window`: its end, where it lies on the axis; None: there is none, or it is far."""
+    """From zero to `hours`. `window`: its end, where it lies on the axis; None: there is none, or far off."""
 
     hours: float
     window: float | None

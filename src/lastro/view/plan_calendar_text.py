@@ -40,7 +40,7 @@ def calendar_lines(plan: Plan, width: int) -> Iterator[Text]:
         for slot in lane.slots:
             line = Text("  " + _name(slot, named - 2).ljust(named - 2) + " ", no_wrap=True)
             line.append_text(_bar(slot, axis, bar))
-            line.append("".join(_cells(slot, columns)))
+            line.append("".join(_cells(slot, columns, axis)))
             yield line
     yield from _legend(plan, axis, width)
 
@@ -55,9 +55,9 @@ def _columns(plan: Plan, width: int) -> list[str]:
     return columns
 
 
-def _cells(slot: Slot, columns: list[str]) -> Iterator[str]:
+def _cells(slot: Slot, columns: list[str], axis: Axis) -> Iterator[str]:
     values = [slot.start_hours, slot.end_hours, slot.slack_hours]
-    texts = [f"{round(value, 1):g}".replace("-", "−") if value else "0" for value in values]
+    texts = [figures.moment(value, axis.hours) for value in values]
     texts.append(figures.effect(slot) if slot.one_more_hour is not None else "?")
     for text, _head in zip(texts, columns, strict=False):
         yield text.rjust(_COLUMN)
@@ -114,10 +114,11 @@ def _legend(plan: Plan, axis: Axis, width: int) -> Iterator[Text]:
     if axis.window is not None:
         parts.append(f"{_END} " + _("the window ends"))
     yield Text(" · ".join(parts), style="dim")
+    unit = figures.unit_of(axis.hours)[1]
+    told = _("{columns} in {unit}").format(columns=", ".join(_columns(plan, width)[:3]), unit=unit)
     if len(_columns(plan, width)) == 4:
-        yield Text(
-            _("from, to and slack in hours; +1 h: by how much one more hour moves the end"), style="dim"
-        )
+        told += "; " + _("+1 h: by how much one more hour moves the end, in h")
+    yield Text(told, style="dim")
 
 
 def total_line(plan: Plan) -> Text | None:

@@ -1,4 +1,4 @@
-"""What the disk of a plan has to hold, and what the option that is taken costs, line by line, in a terminal."""
+"""What the disk of a plan has to hold, and what an option costs, line by line, in a terminal."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from lastro.view import plan_figures as figures
 from lastro.view import show, words
 
 _BAR = 20
+_LONGEST_NAME = 36
 
 
 def cost_lines(name: str, cost: Cost, width: int) -> Iterator[RenderableType]:
@@ -39,7 +40,7 @@ def _leading(left: str, right: str, width: int) -> Text:
 
 
 def disk_lines(need: DiskNeed | None, width: int) -> Iterator[RenderableType]:
-    """Yield the parts of the disk, their sum with its slack, and the size to rent; nothing without any part."""
+    """Yield the parts of the disk, their sum with its slack, and the size to rent; nothing without parts."""
     if need is None or not need.parts:
         return
     rent = show_bytes(need.recommended) if need.recommended is not None else show.unknown()
@@ -48,15 +49,15 @@ def disk_lines(need: DiskNeed | None, width: int) -> Iterator[RenderableType]:
         _("Disk: {size}{row}").format(size=rent, row=row) + ("" if need.complete else ", " + _("incomplete"))
     )
     largest = max((part.bytes or 0 for part in need.parts), default=0) or 1
-    named = min(24, max(len(part.name) for part in need.parts))
+    named = min(_LONGEST_NAME, max(len(part.name) for part in need.parts))
     for part in need.parts:
         size = show.unknown() if part.bytes is None else show_bytes(part.bytes)
         cells = 0 if part.bytes is None else max(1, round(part.bytes / largest * _BAR))
         text = Text("  " + show.shortened(part.name, named).ljust(named) + " " + size.rjust(8) + " ")
-        if width >= 60:
+        if text.cell_len + _BAR < width:
             text.append("█" * cells, style="cyan")
             text.append("·" * (_BAR - cells) + " ", style="dim")
-        short = part.why if len(part.why) <= width - text.cell_len else ""
+        short = part.why if len(part.why) + text.cell_len <= width else ""
         text.append(short, style="dim")
         yield text
         if not short:

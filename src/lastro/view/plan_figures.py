@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from lastro.locale import _, ngettext
 from lastro.plan.model import Plan
-from lastro.plan.parts import Cost, Holding, Option, Slot, Span
+from lastro.plan.parts import Cost, Holding, Option, Slot
 from lastro.units import Money, show_duration
 from lastro.view import show
 
@@ -29,19 +29,21 @@ def short_hours(value: float | None) -> str:
     return _("{value} h").format(value=f"{round(value, 1):g}".replace("-", "−"))
 
 
-def span(value: Span | None) -> str:
-    """Return likely hours with their range, where there is one."""
-    if value is None:
-        return show.unknown()
-    if value.low == value.high:
-        return hours(value.likely)
-    return _("{likely} ({low} to {high})").format(
-        likely=hours(value.likely), low=hours(value.low), high=hours(value.high)
-    )
+def unit_of(hours_in_all: float) -> tuple[float, str]:
+    """Return the unit in which the moments of a calendar are told: how many are in an hour, and its name."""
+    if hours_in_all <= 180 / 3600:
+        return 3600.0, _("s")
+    return (60.0, _("min")) if hours_in_all <= 3 else (1.0, _("h"))
+
+
+def moment(value: float, hours_in_all: float) -> str:
+    """Return a moment or a length in the unit of its calendar, without it; what is short is never a zero."""
+    number = value * unit_of(hours_in_all)[0]
+    return (f"{number:.2g}" if abs(number) < 1 else f"{round(number, 1):g}").replace("-", "−")
 
 
 def chance(share: float | None, draws: int | None) -> str:
-    """Return a share of draws. What came in none or in all of them is no certainty, and is not shown as one."""
+    """Return a share of draws. What came in none or in all of them is not shown as a certainty."""
     if share is None or not draws:
         return show.unknown()
     if share <= 0:

@@ -34,8 +34,11 @@ def option_lines(plan: Plan, width: int, *, show_all: bool) -> Iterator[Renderab
         yield _row("  ", _("option"), _heads(), named, widths, "dim")
     elif mine:
         yield Text(_("Options"), style="dim")
-    for option, row in zip(mine, figured, strict=True):
-        yield from _option(option, plan, row, named if in_columns else None, widths, bounded=bounded)
+    for place, (option, row) in enumerate(zip(mine, figured, strict=True)):
+        told = {note for before in mine[:place] for note in before.notes}
+        notes = [note for note in option.notes if note not in told]
+        column = named if in_columns else None
+        yield from _option(option, plan, row, column, widths, notes=notes, bounded=bounded)
     if mine and not bounded:
         yield Text(figures.no_bound(), style="dim")
     if plan.lease is None:
@@ -70,7 +73,14 @@ def _row(
 
 
 def _option(
-    option: Option, plan: Plan, row: Sequence[str], named: int | None, widths: Sequence[int], *, bounded: bool
+    option: Option,
+    plan: Plan,
+    row: Sequence[str],
+    named: int | None,
+    widths: Sequence[int],
+    *,
+    notes: Sequence[str],
+    bounded: bool,
 ) -> Iterator[RenderableType]:
     chosen = option.name == plan.option
     mark = "→ " if chosen else "  "
@@ -88,9 +98,9 @@ def _option(
     below = [
         head,
         Text(" · ".join(_facts(option, plan, bounded=bounded)), style="dim"),
-        Text(_sentence(option.why)),
+        Text(option.why),
     ]
-    below += [Text(_sentence(note), style="dim") for note in option.notes]
+    below += [Text(note, style="dim") for note in notes]
     yield from (Padding(line, (0, 0, 0, 4)) for line in below)
 
 
@@ -104,10 +114,6 @@ def _facts(option: Option, plan: Plan, *, bounded: bool) -> Iterator[str]:
         yield each
     if bounded:
         yield figures.bound(option)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".") if text else ""
 
 
 def _refused(options: Sequence[Option], *, show_all: bool) -> Iterator[RenderableType]:

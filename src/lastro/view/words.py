@@ -127,6 +127,7 @@ def option_role(code: str) -> str:
         "one longer lot": _("one longer lot"),
         "by the hour": _("by the hour"),
         "spot": _("spot"),
+        "mixture": _("a mixture"),
         "cheapest violation": _("comes nearest to fitting"),
     }.get(code, code)
 
