@@ -13,6 +13,9 @@ from lastro.units import Money
 #: than waits. 0 waits until nothing is left, 1 is Uniform Progress's straight line. docs/plan-risk.md says
 #: on what it was chosen, and what the others cost there.
 KEPT_SLACK = 0.5
+#: What spot may cost beyond on-demand before a run leaves it, as a share of what all of it costs on demand: a
+#: few unlucky starts decide nothing. Chosen on the same traces; the price of one start was left too early.
+TOLERATED = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +79,7 @@ def needs_guarantee(now: Now, terms: Terms) -> Decision:
     """
     if now.window is None:
         return Decision(yes=False, why=_("there is no window"))
-    need = now.work + 2 * terms.restart + terms.every + terms.tick
+    need = now.work + _reserve(terms)
     if now.window <= need:
         why = _("{left:.1f} h are left for {need:.1f} h: work, two restarts, one interval, one look")
         return Decision(yes=True, why=why.format(left=now.window, need=need))
@@ -87,9 +90,8 @@ def should_return(now: Now, terms: Terms) -> Decision:
     """Say whether spot has cost more than it saved, and on-demand is expected to be cheaper for the rest.
 
     Two things must hold. What spot has cost beyond the price of the same work on demand is more than a move
-    costs (a restart on demand): as with skis, who buys when the rent has come to the price pays at most twice
-    as much as who knew. And at the price that an hour of work has come to, the rest is dearer than on demand
-    with that move. A price that is unknown decides nothing.
+    costs (a restart on demand), and more than `TOLERATED` of the whole run. And at the price that an hour of
+    work has come to, the rest is dearer than on demand with that move. An unknown price decides nothing.
     """
     if terms.never_spot:
         return Decision(yes=True, why=_("this run is never put on spot"))
@@ -107,7 +109,8 @@ def should_return(now: Now, terms: Terms) -> Decision:
     same = terms.on_demand.times(Decimal(repr(now.useful)))
     move = terms.on_demand.times(Decimal(repr(terms.restart)))
     values = {"spent": now.spent, "same": same, "useful": now.useful, "move": move}
-    if now.spent.amount - same.amount <= move.amount:
+    whole = terms.on_demand.times(Decimal(repr(TOLERATED * terms.work)))
+    if now.spent.amount - same.amount <= max(move.amount, whole.amount):
         why = _("spot has cost {spent} for {useful:.1f} h of saved work, which cost {same} on demand")
         return Decision(yes=False, why=why.format(**values))
     # Without any saved work its price has no limit.
@@ -150,15 +153,19 @@ def next_machine(now: Now, terms: Terms) -> Move:
     return Move(use=None, why=_("no spot machine is there, and there is time to wait for one"))
 
 
+def _reserve(terms: Terms) -> float:
+    return 2 * terms.restart + terms.every + terms.tick
+
+
 def _slack(now: Now, terms: Terms) -> float:
     """Return by how many hours the safety net is away; without a window it never comes."""
     if now.window is None:
         return float("inf")
-    return now.window - now.work - 2 * terms.restart - terms.every - terms.tick
+    return now.window - now.work - _reserve(terms)
 
 
 def _is_behind(now: Now, terms: Terms) -> bool:
     if now.window is None or terms.window is None:
         return False
-    slack = terms.window - terms.work - 2 * terms.restart - terms.every - terms.tick
+    slack = terms.window - terms.work - _reserve(terms)
     return _slack(now, terms) < KEPT_SLACK * max(0.0, slack) * now.work / terms.work
