@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from lastro.billing import LeaseKind
 from lastro.locale import _
 from lastro.spec.disks import Disk
+from lastro.spec.durations import card
 from lastro.spec.egress import Egress
 from lastro.spec.offers import Offer, Offers
 from lastro.spec.rates import Balance, Rate
@@ -76,7 +77,7 @@ def _by_date(table: str, name: str, seen: dates.date | None, today: dates.date) 
 def _same_thing(offer: Offer, price: Money) -> tuple[object, ...]:
     """Return what two offers have in common when they are the same machine in the same place and currency."""
     place = (offer.provider, offer.region, offer.zone)
-    machine = ((offer.gpu or "").casefold(), offer.gpus, offer.memory, offer.cpus, offer.ram)
+    machine = (card(offer.gpu or ""), offer.gpus, offer.memory, offer.cpus, offer.ram)
     return (*place, *machine, price.currency)
 
 

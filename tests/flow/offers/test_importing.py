@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lastro.errors import UsageError
+from lastro.errors import LastroError, UsageError
 from lastro.flow.offers.importing import Imported, import_offers, write
 from lastro.flow.offers.wanted import Wanted
 from lastro.spec.load import load_offers_file
 from lastro.units import parse_money
-from tests.flow.offers.files import GPUHUNT, RUNPOD, VAST, catalogue, gpu_info
+from tests.flow.offers.files import AWS, GPUHUNT, RUNPOD, VAST, catalogue, gpu_info
 
 HOSTS = (
     f'1x-RTX_4090-32-65536,RTX4090,1,32,64.0,{gpu_info("A", 1, 24564, 24564)},0.40,0.00,"Hesse, DE, EU"',
@@ -138,3 +139,27 @@ def test_whatever_a_name_is_made_of_the_file_is_read_again(tmp_path: Path, name:
     (tmp_path / "o.yaml").write_text(made.text, encoding="utf-8")
 
     assert load_offers_file(tmp_path / "o.yaml").offers == made.offers
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@given(form=st.sampled_from(["skypilot", "gpuhunt"]), data=st.data())
+def test_whatever_stands_in_the_cells_it_is_imported_or_refused_with_a_reason(
+    tmp_path: Path, form: str, data: st.DataObject
+) -> None:
+    header = AWS if form == "skypilot" else GPUHUNT
+    cell = st.sampled_from(
+        ["", "0", "1", "2.0", "0.5", "-1", "1e30", "1e-30", "9" * 5000, "nan", "H100", "true", "US", "=1"]
+    ) | st.text(max_size=8)
+    lines = data.draw(st.lists(st.lists(cell, min_size=1, max_size=14), max_size=4))
+    info = f"{{'Gpus': [{{'MemoryInfo': {{'SizeInMiB': {data.draw(st.integers(0, 10**12))}}}}}]}}"
+    with (tmp_path / "p.csv").open("w", encoding="utf-8", newline="", errors="replace") as file:
+        written = csv.writer(file)
+        written.writerow(header.split(","))
+        written.writerows([*lines, ["x", "A", "1", "1", "1", info, "1", "1", "r", "z", "a", "f"]])
+    try:
+        made = imported(form, tmp_path / "p.csv", provider="p")
+    except LastroError as error:
+        assert error.hint
+    else:
+        (tmp_path / "o.yaml").write_text(made.text, encoding="utf-8")
+        assert load_offers_file(tmp_path / "o.yaml").offers == made.offers

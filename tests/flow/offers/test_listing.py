@@ -68,6 +68,18 @@ def test_cards_are_classes_by_name_and_memory() -> None:
     ]  # fmt: skip
 
 
+def test_spellings_of_one_card_and_sizes_that_drivers_tell_are_one_class() -> None:
+    """81559 and 81920 MiB are both 80 GiB; 24 GB of a price list are 24 GB."""
+    offers = [
+        {"name": str(size), "gpu": gpu, "memory": f"{size} MiB"}
+        for gpu, size in (("H100", 81559), ("h-100", 81920))
+    ]
+
+    (one,) = list_offers(file(*offers), Wanted(), TODAY).classes
+
+    assert (one.name, len(one.offers)) == ("H100, 80 GiB", 2)
+
+
 @pytest.mark.parametrize(
     ("given", "amount", "why"),
     [

@@ -18,6 +18,9 @@ MIB = 2**20
 GIB = 2**30
 #: Of every price in the two forms that are read.
 CURRENCY = "USD"
+#: The most that an offers file takes of each, and the decimals of a price.
+MOST_GPUS, MOST_CPUS, MOST_GB = 1024, 4096, 10**6
+_DECIMALS = 12
 #: A file with fewer machines than this may well have the same processors in each of them.
 _MANY = 10
 
@@ -117,15 +120,15 @@ def readable(text: str) -> str:
     return text.strip()
 
 
-def number(text: str) -> Decimal | None:
-    """Return a number of a catalogue; None for nothing. Raises Unreadable."""
+def number(text: str, most: int = 10**9) -> Decimal | None:
+    """Return a number of a catalogue; None for nothing. Raises Unreadable, also above `most`."""
     if not text:
         return None
     try:
         value = Decimal(text)
     except InvalidOperation as error:
         raise Unreadable(_("{text!r} is no number").format(text=text[:40])) from error
-    if not value.is_finite() or value < 0 or value > 10**9:
+    if not value.is_finite() or not 0 <= value <= most or value != round(value, _DECIMALS):
         raise Unreadable(_("{text!r} is no number that anything costs or has").format(text=text[:40]))
     return value
 
@@ -139,9 +142,9 @@ def price(text: str, mended: Mended) -> Decimal | None:
     return value
 
 
-def whole(text: str) -> int | None:
+def whole(text: str, most: int) -> int | None:
     """Return a number of pieces; None for nothing, and where it is a part of one. Raises Unreadable."""
-    value = number(text)
+    value = number(text, most)
     return int(value) if value is not None and value == value.to_integral_value() else None
 
 

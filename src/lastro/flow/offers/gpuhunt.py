@@ -11,7 +11,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lastro.billing import LeaseKind
-from lastro.flow.offers.catalogue import Mended, Row, Unreadable, lines_of, number, price, whole
+from lastro.flow.offers.catalogue import (
+    MOST_CPUS,
+    MOST_GB,
+    MOST_GPUS,
+    Mended,
+    Row,
+    Unreadable,
+    lines_of,
+    number,
+    price,
+    whole,
+)
 from lastro.locale import _
 from lastro.spec.prices import GB
 
@@ -34,13 +45,13 @@ def rows_of(path: Path, provider: str, mended: Mended) -> Iterator[Row]:
 
 
 def _row(line: int, provider: str, values: Mapping[str, str], mended: Mended) -> Row:
-    gpus = whole(values["gpu_count"] or "0")
+    gpus = whole(values["gpu_count"] or "0", MOST_GPUS)
     if gpus is None:
         raise Unreadable(_("a part of a GPU"))
     amount = price(values["price"], mended)
     if amount is None:
         mended.count(_("no price: unknown"))
-    disk = number(values.get("disk_size", ""))
+    disk = number(values.get("disk_size", ""), MOST_GB)
     return Row(
         line=line,
         provider=provider,
@@ -50,7 +61,7 @@ def _row(line: int, provider: str, values: Mapping[str, str], mended: Mended) ->
         gpu=values["gpu_name"] or None if gpus else None,
         gpus=gpus,
         memory=_bytes(values["gpu_memory"]) if gpus else None,
-        cpus=whole(values.get("cpu", "")) or None,
+        cpus=whole(values.get("cpu", ""), MOST_CPUS) or None,
         ram=_bytes(values.get("memory", "")),
         region=values["location"] or None,
         notes=_("with a disk of {size} GB").format(size=f"{disk.normalize():f}") if disk else None,
@@ -58,5 +69,5 @@ def _row(line: int, provider: str, values: Mapping[str, str], mended: Mended) ->
 
 
 def _bytes(text: str) -> int | None:
-    value = number(text)
+    value = number(text, MOST_GB)
     return int(value * GB) or None if value is not None else None

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from lastro.billing import LeaseKind
+from lastro.flow.offers.catalogue import GIB
 from lastro.flow.offers.wanted import Wanted, left_out
 from lastro.locale import _
 from lastro.spec.doubts import Doubt, age_days, doubts
+from lastro.spec.durations import card
 from lastro.spec.offers import Offer, Offers
+from lastro.spec.prices import GB
 from lastro.units import Money, show_bytes
 
 #: The order in which the offers of a class can be listed.
@@ -79,11 +82,12 @@ def list_offers(file: Offers, wanted: Wanted, today: dates.date, *, order: str =
             derived=derived_price(offer),
             doubts=tuple(own.get(offer.name, ())),
         )
-        classes.setdefault(class_of(offer), []).append(listed)
+        classes.setdefault(card(class_of(offer)), []).append(listed)
     return Listing(
         today=today,
         classes=tuple(
-            Class(name=name, offers=_ordered(offers, order)) for name, offers in sorted(classes.items())
+            Class(name=class_of(offers[0].offer), offers=_ordered(offers, order))
+            for _key, offers in sorted(classes.items())
         ),
         left_out=dict(reasons),
         doubts=tuple(others),
@@ -95,7 +99,13 @@ def class_of(offer: Offer) -> str:
     if not offer.gpus:
         return _("without GPU")
     gpu = offer.gpu or _("GPU not named")
-    return f"{gpu}, {show_bytes(offer.memory)}" if offer.memory else gpu
+    return f"{gpu}, {_size(offer)}" if offer.memory else gpu
+
+
+def _size(offer: Offer) -> str:
+    """Return the memory of a card as it is written, or in whole GiB: drivers tell 24564 MiB of 24 GiB."""
+    size = offer.memory or 0
+    return show_bytes(size) if size % GB == 0 else f"{round(size / GIB)} GiB"
 
 
 def derived_price(offer: Offer) -> Derived | None:

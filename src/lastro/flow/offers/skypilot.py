@@ -15,6 +15,9 @@ from lastro.billing import LeaseKind
 from lastro.flow.offers.catalogue import (
     GIB,
     MIB,
+    MOST_CPUS,
+    MOST_GB,
+    MOST_GPUS,
     Mended,
     Row,
     Unreadable,
@@ -28,8 +31,8 @@ from lastro.locale import _
 FORM = "SkyPilot"
 _NEEDED = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "SpotPrice", "Region")
 #: The sizes in a GpuInfo: {'Gpus': [{'MemoryInfo': {'SizeInMiB': 24564}}], 'TotalGpuMemoryInMiB': 24564}.
-_SIZE = re.compile(r"'SizeInMiB': *([0-9]+)")
-_TOTAL = re.compile(r"'TotalGpuMemoryInMiB': *([0-9]+)")
+_SIZE = re.compile(r"'SizeInMiB': *([0-9]{1,9})(?![0-9])")
+_TOTAL = re.compile(r"'TotalGpuMemoryInMiB': *([0-9]{1,9})(?![0-9])")
 #: vast's names: `2x-RTX_4070S_Ti-32-65536`.
 _NAMED_BY_CARD = re.compile(r"[0-9]+x-(.+?)-[0-9]+-[0-9]+")
 #: What follows a card's number where it is another card: a 4070S Ti is no 4070.
@@ -58,13 +61,13 @@ def rows_of(path: Path, provider: str, mended: Mended) -> Iterator[Row]:
 def _rows(line: int, provider: str, values: Mapping[str, str], mended: Mended) -> Iterator[Row]:
     count = number(values["AcceleratorCount"])
     name = values["AcceleratorName"]
-    gpus = 0 if not name else whole(values["AcceleratorCount"])
+    gpus = 0 if not name else whole(values["AcceleratorCount"], MOST_GPUS)
     if gpus is None or (name and not gpus):
         if count is not None and count > 0:
             mended.count(_("a part of a GPU: left out"))
             return
         raise Unreadable(_("an accelerator without its number"))
-    ram = number(values.get("MemoryGiB", ""))
+    ram = number(values.get("MemoryGiB", ""), MOST_GB)
     region, jurisdiction = _place(values["Region"])
     row = Row(
         line=line,
@@ -75,7 +78,7 @@ def _rows(line: int, provider: str, values: Mapping[str, str], mended: Mended) -
         gpu=_card(name, values["InstanceType"], mended) if name else None,
         gpus=gpus,
         memory=_memory(values.get("GpuInfo", ""), gpus, mended) if gpus else None,
-        cpus=whole(values.get("vCPUs", "")) or None,
+        cpus=whole(values.get("vCPUs", ""), MOST_CPUS) or None,
         ram=int(ram * GIB) or None if ram is not None else None,
         region=region,
         zone=values.get("AvailabilityZone") or None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,6 +9,7 @@ from typing import Protocol
 from lastro.billing import LeaseKind
 from lastro.locale import _
 from lastro.plan.eligible import lies_in
+from lastro.spec.durations import card
 from lastro.units import Money, show_bytes
 
 
@@ -59,9 +59,9 @@ def left_out(wanted: Wanted, offer: Rentable) -> str | None:
 def _reasons(wanted: Wanted, offer: Rentable) -> Iterator[str]:
     if wanted.kinds and offer.kind not in wanted.kinds:
         yield _("another kind")
-    if wanted.gpu is not None and _plain(wanted.gpu) not in _plain(offer.gpu or ""):
+    if wanted.gpu is not None and card(wanted.gpu) not in card(offer.gpu or ""):
         yield _("another GPU")
-    if wanted.provider is not None and _plain(wanted.provider) != _plain(offer.provider or ""):
+    if wanted.provider is not None and wanted.provider.casefold() != (offer.provider or "").casefold():
         yield _("another provider")
     if wanted.region is not None and not _names(wanted.region, (offer.region, offer.zone)):
         yield _("another region")
@@ -71,11 +71,6 @@ def _reasons(wanted: Wanted, offer: Rentable) -> Iterator[str]:
         yield from _memory(wanted.memory, offer)
     if wanted.price is not None:
         yield from _price(wanted.price, offer)
-
-
-def _plain(text: str) -> str:
-    """Return letters and digits alone: `RTX 4090`, `RTX-4090` and `rtx4090` are one card."""
-    return re.sub(r"[^a-z0-9]", "", text.casefold())
 
 
 def _names(wanted: str, places: Iterable[str | None]) -> bool:
