@@ -105,7 +105,7 @@ def test_the_campaign_of_the_article_has_nothing_to_remark_on_window_or_money(tm
     made = plan(tmp_path, ARTICLE + VARIANTS + "budget: 60 USD\n", LOTS)
 
     told = {"no_deliverables", "no_decision", "no_decision_point", "disk_unknown"}
-    assert set(codes(made)) == told | {"no_plan_b", "no_data_check", "no_drill"}
+    assert set(codes(made)) == told | {"no_plan_b", "no_data_check", "no_drill", "price_undated"}
     require_possible(made)
 
 

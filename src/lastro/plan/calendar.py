@@ -16,7 +16,7 @@ from lastro.plan.intervals import CPU, GPU, PERSON, Interval, Work, hours_on
 from lastro.plan.parts import Slot, Span, Unplaced
 from lastro.spec.durations import Hours
 
-__all__ = ["Calendar", "lay_out", "unknown_on"]
+__all__ = ["Calendar", "Placement", "calendar_of", "lay_out", "unknown_on", "without_unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,9 @@ class Calendar:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Placed:
+class Placement:
+    """An interval with its hours and its lane; `index` is its place among the intervals of the work."""
+
     index: int
     interval: Interval
     hours: Hours
@@ -68,7 +70,20 @@ def lay_out(
     ]
     if len(items) < len(known):
         raise ValueError("the duration of an interval is unknown on this card")
-    placed = _assign(items, machines, lead_hours)
+    return calendar_of(work, _assign(items, machines, lead_hours), machines=machines, lead_hours=lead_hours)
+
+
+def calendar_of(
+    work: Work, placed: Sequence[Placement], *, machines: int, lead_hours: float = 0.0
+) -> Calendar:
+    """Return the calendar for an order and lanes that are chosen already.
+
+    Args:
+        work: whose intervals are placed.
+        placed: each after all that it waits for, and those of one lane in their order.
+        machines: how many machines there are at once.
+        lead_hours: from the start until the first machine can be had.
+    """
     likely, low, high = (_laid(placed, case, lead_hours) for case in ("likely", "low", "high"))
     slack = _slack(placed, likely)
     slots = [
@@ -95,7 +110,7 @@ def lay_out(
         slots=tuple(slots),
         unplaced=work.unplaced,
         total=total,
-        least_hours=_least(items, machines),
+        least_hours=_least(placed, machines),
         drawn=_drawn(placed, lanes, lead_hours),
         lanes=lanes,
     )
@@ -126,20 +141,20 @@ def _end(cases: Sequence[tuple[float, float]]) -> float:
     return max((end for _start, end in cases), default=0.0)
 
 
-def _least(items: Sequence[tuple[int, Interval, Hours]], machines: int) -> float:
+def _least(placed: Sequence[Placement], machines: int) -> float:
     """Return a time that no calendar can beat: the longest chain, or all that one kind of lane has to do."""
     chain: dict[int, float] = {}
-    for index, interval, hours in items:
-        chain[index] = max((chain[before] for before in interval.after), default=0.0) + hours.likely
     load = {GPU: 0.0, CPU: 0.0, PERSON: 0.0}
-    for _index, interval, hours in items:
-        if interval.holds:
-            load[interval.holds] += hours.likely
+    for one in placed:
+        before = max((chain[index] for index in one.interval.after), default=0.0)
+        chain[one.index] = before + one.hours.likely
+        if one.interval.holds:
+            load[one.interval.holds] += one.hours.likely
     load[GPU] /= machines
     return round(max([*chain.values(), *load.values()], default=0.0), 9)
 
 
-def _drawn(placed: Sequence[_Placed], lanes: Sequence[str], lead_hours: float) -> tuple[DrawnInterval, ...]:
+def _drawn(placed: Sequence[Placement], lanes: Sequence[str], lead_hours: float) -> tuple[DrawnInterval, ...]:
     """Return what durations are drawn from. All runs of a stage are long together: they share an estimate."""
     place = {one.index: number for number, one in enumerate(placed)}
     waited = {one.lane: False for one in placed}
@@ -160,7 +175,9 @@ def _drawn(placed: Sequence[_Placed], lanes: Sequence[str], lead_hours: float) -
     return tuple(drawn)
 
 
-def _assign(items: Sequence[tuple[int, Interval, Hours]], machines: int, lead_hours: float) -> list[_Placed]:
+def _assign(
+    items: Sequence[tuple[int, Interval, Hours]], machines: int, lead_hours: float
+) -> list[Placement]:
     """Choose order and lanes: always what can begin first; the order of the file breaks ties."""
     lanes = {GPU: [f"{GPU} {number}" for number in range(1, machines + 1)], CPU: [CPU], PERSON: [PERSON]}
     free = {lane: lead_hours if names is lanes[GPU] else 0.0 for names in lanes.values() for lane in names}
@@ -184,7 +201,7 @@ def _assign(items: Sequence[tuple[int, Interval, Hours]], machines: int, lead_ho
         ends[index] = start + hours.likely
         if lane:
             free[lane] = ends[index]
-        placed.append(_Placed(index=index, interval=interval, hours=hours, lane=lane))
+        placed.append(Placement(index=index, interval=interval, hours=hours, lane=lane))
     return placed
 
 
@@ -193,7 +210,7 @@ def _lane(free: Mapping[str, float], ready: float) -> str:
     return min(free, key=lambda name: (max(free[name], ready), -free[name]))
 
 
-def _laid(placed: Sequence[_Placed], case: str, lead_hours: float) -> list[tuple[float, float]]:
+def _laid(placed: Sequence[Placement], case: str, lead_hours: float) -> list[tuple[float, float]]:
     """Return start and end of each, for one of the three durations, with order and lanes as they are."""
     free: dict[str, float] = {}
     ends: dict[int, float] = {}
@@ -211,7 +228,7 @@ def _laid(placed: Sequence[_Placed], case: str, lead_hours: float) -> list[tuple
     return times
 
 
-def _slack(placed: Sequence[_Placed], times: Sequence[tuple[float, float]]) -> list[float]:
+def _slack(placed: Sequence[Placement], times: Sequence[tuple[float, float]]) -> list[float]:
     """Return by how much each may take longer before the end moves; what follows it is pushed on."""
     latest = {one.index: _end(times) for one in placed}
     lane_latest: dict[str, float] = {}

@@ -16,6 +16,7 @@ from lastro.plan.eligible import refusal
 from lastro.plan.intervals import GPU, Work, work_of
 from lastro.plan.on_spot import OnSpot, on_spot
 from lastro.plan.parts import REDUCED, WHOLE
+from lastro.plan.shorter import shorter
 from lastro.spec.campaign import Campaign, RunSpec
 from lastro.spec.offers import Offer, Offers
 from lastro.spec.rates import convert
@@ -162,6 +163,10 @@ def candidates(question: Question, protocol: Protocol, counts: Sequence[int]) ->
                 calendar = lay_out(
                     protocol.work, machines=count, gpu=offer.gpu, lead_hours=lead, factors=spot.factors
                 )
+                if not lead:
+                    calendar = shorter(
+                        protocol.work, calendar, machines=count, gpu=offer.gpu, factors=spot.factors
+                    )
             if not spot.factors:
                 laid[key] = calendar
             found.append(candidate(question, protocol, offer, count, calendar, spot))

@@ -16,6 +16,7 @@ from lastro.plan.levels import FAIL, NOTE, WARN
 from lastro.plan.options import Options
 from lastro.plan.parts import REDUCED, DiskNeed, Finding, Option
 from lastro.spec.campaign import Campaign
+from lastro.spec.doubts import doubts
 from lastro.spec.offers import Offers
 
 __all__ = ["FAIL", "NOTE", "WARN", "Known", "findings"]
@@ -44,6 +45,7 @@ def findings(known: Known) -> tuple[Finding, ...]:
     found = [
         *_of_window(known),
         *_of_money(known),
+        *_of_prices(known),
         *findings_of_design.findings(known.campaign),
         *findings_of_paths.findings(known.campaign, known.market, known.taken, known.today),
         *findings_of_data.findings(
@@ -93,6 +95,14 @@ def _another_way(known: Known) -> Iterator[Finding]:
             name=fitting[0].name
         )
         yield Finding(code="another_option_fits", level=NOTE, text=text)
+
+
+def _of_prices(known: Known) -> Iterator[Finding]:
+    """Doubt the prices that an option is made of; those of offers that are not offered say nothing."""
+    shown = {option.offer for option in known.chosen.options if option.offered}
+    for doubt in doubts(known.market, known.today):
+        if doubt.table != "offers" or doubt.row in shown:
+            yield Finding(code=f"price_{doubt.code}", level=WARN, text=doubt.text)
 
 
 def _of_money(known: Known) -> Iterator[Finding]:

@@ -12,9 +12,10 @@ from lastro.plan.candidates import Candidate
 from lastro.plan.eligible import lies_in, on_demand_twin
 from lastro.plan.interruption import Interruption
 from lastro.plan.intervals import GPU, Interval, work_of
-from lastro.plan.levels import NOTE, WARN
+from lastro.plan.levels import FAIL, NOTE, WARN
 from lastro.plan.on_spot import lifetimes_of, saves_of
 from lastro.plan.parts import Finding
+from lastro.plan.traffic import moves_of
 from lastro.spec.campaign import Campaign
 from lastro.spec.durations import card
 from lastro.spec.offers import Offer, Offers
@@ -24,6 +25,7 @@ from lastro.units import show_bytes, show_duration
 
 def findings(campaign: Campaign, market: Offers, taken: Candidate | None, today: date) -> Iterator[Finding]:
     """Return what is to be known of places and providers."""
+    yield from _of_transfers(campaign, market)
     if campaign.stages and taken is not None:
         yield from _of_plan_b(campaign, market, taken)
     if taken is not None:
@@ -102,6 +104,37 @@ def reached_by(market: Offers, second: PlanB) -> list[Offer]:
         and (second.gpu is None or card(offer.gpu or "") == card(second.gpu))
         and (second.region is None or second.region in (offer.region, offer.zone))
     ]
+
+
+# --- where data goes ----------------------------------------------------------------------------------
+
+
+def _of_transfers(campaign: Campaign, market: Offers) -> Iterator[Finding]:
+    """Refuse what would bring data to a place that is not allowed, as far as the offers file knows places."""
+    for move in moves_of(campaign):
+        for place in (move.origin, move.to):
+            lies = _jurisdictions_of(market, place)
+            if lies and not any(lies_in(one, campaign.jurisdictions) for one in lies):
+                text = _("{name} goes to {place}, which lies in {where}; allowed are {allowed}")
+                if place == move.origin:
+                    text = _("{name} comes from {place}, which lies in {where}; allowed are {allowed}")
+                yield Finding(
+                    code="transfer_outside",
+                    level=FAIL,
+                    text=text.format(
+                        name=move.name,
+                        place=place,
+                        where=", ".join(sorted(lies)),
+                        allowed=", ".join(campaign.jurisdictions),
+                    ),
+                )
+
+
+def _jurisdictions_of(market: Offers, place: str) -> set[str]:
+    """Return the countries in which a region, zone or provider is said to lie."""
+    rows = [(one.jurisdiction, {one.zone, one.region, one.provider}) for one in market.offers]
+    rows += [(disk.jurisdiction, {disk.zone, disk.region, disk.provider}) for disk in market.disks]
+    return {country for country, names in rows if country and place in names}
 
 
 # --- places and providers -----------------------------------------------------------------------------

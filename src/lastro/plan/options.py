@@ -10,8 +10,8 @@ from lastro.locale import _
 from lastro.plan.bill import show_hours
 from lastro.plan.breakeven import break_even
 from lastro.plan.candidates import Candidate, Protocol, Question, candidates, reductions, useful_counts, whole
-from lastro.plan.parts import REDUCED, WHOLE, Cost, Option
-from lastro.plan.proof import Proof, prove
+from lastro.plan.parts import REDUCED, WHOLE, Cost, CostLine, Holding, Option
+from lastro.plan.proof import Mixture, Proof, prove
 from lastro.plan.risk import Risk, assess_risk
 from lastro.plan.risk_of import draws_of
 from lastro.units import Money
@@ -19,8 +19,11 @@ from lastro.units import Money
 #: What an option is among the others. The order is that in which they are shown.
 CHEAPEST, SAFE, REDUCED_ROLE = "cheapest", "rarely late", "reduced protocol"
 LOT, PARALLEL, LONGER = "one lot", "lots in parallel", "one longer lot"
-HOURLY, SPOT = "by the hour", "spot"
+HOURLY, SPOT, MIXTURE = "by the hour", "spot", "mixture"
 VIOLATION = "cheapest violation"
+
+#: Money is counted in micro-units for the proof, so that less than this part of a cost is rounding.
+_NOTHING_LEFT = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +78,7 @@ class _Chooser:
         proofs = self._proofs(roles)
         offered = [self._offered(role, proofs) for role in roles]
         own = {one.offer for one in offered if (one.protocol, one.machines) == (WHOLE, self._machines)}
+        offered += self._mixed(proofs.get(WHOLE))
         refused = [*self._refused(own)]
         taken, why = self._taken()
         base = self._own[0] if self._own else None
@@ -210,7 +214,27 @@ class _Chooser:
         protocols: dict[str, Protocol] = {}
         for role in roles:
             protocols.setdefault(role.candidate.protocol.kind, role.candidate.protocol)
-        return {kind: prove(self._question, protocol) for kind, protocol in protocols.items()}
+        lanes = max([one.machines for one in self._all], default=self._machines)
+        return {
+            kind: prove(self._question, protocol, window=self._any_within(protocol), lanes=lanes)
+            for kind, protocol in protocols.items()
+        }
+
+    def _any_within(self, protocol: Protocol) -> bool:
+        """Say whether some candidate of a protocol ends in time: then the bound is for those that do."""
+        if protocol.kind == REDUCED:
+            return self._reduced is not None and self._within(self._reduced)
+        return any(self._within(one) for one in self._all)
+
+    def _mixed(self, proof: Proof | None) -> list[Option]:
+        """Offer a mixture of offers where it is cheaper than the cheapest that is of one kind."""
+        best = next((one for one in self._own if self._fits(one)), None)
+        found = proof.mixture if proof else None
+        if found is None or best is None or best.compared is None or proof is None:
+            return []
+        if found.cost.amount >= best.compared.amount:
+            return []
+        return [_mixture(self._question, found, proof.bound, best)]
 
     # --- values ---------------------------------------------------------------------------------------
 
@@ -231,7 +255,7 @@ class _Chooser:
             draws=risk.draws,
             bound=bound,
             gap=None if gap is None else round(gap, 6),
-            proven=gap is not None and gap <= 1e-9,
+            proven=gap is not None and gap <= _NOTHING_LEFT,
             notes=tuple(self._notes(one)),
             calendar=one.calendar.slots,
         )
@@ -453,4 +477,51 @@ def _unpriced(name: str, kind: str, machines: int, why: str) -> Option:
         per_unit=None,
         notes=(),
         calendar=(),
+    )
+
+
+def _mixture(question: Question, found: Mixture, bound: Money | None, best: Candidate) -> Option:
+    """Return the option of several offers; its disk and traffic are those that the solver counted."""
+    lines = tuple(
+        CostLine(
+            kind="machine",
+            name=offer.name,
+            quantity=_("held for {hours}").format(hours=show_hours(hours)),
+            amount=cost,
+            why=_("with its disk and its traffic ({source})").format(source=offer.source),
+        )
+        for offer, hours, cost in found.held
+    )
+    assert best.compared is not None, "it was compared"
+    saved = Money(best.compared.amount - found.cost.amount, found.cost.currency)
+    window, total = question.window_hours, found.calendar.total
+    gap = None if bound is None else max(0.0, float((found.cost.amount - bound.amount) / found.cost.amount))
+    return replace(
+        _unpriced(" + ".join(dict.fromkeys(offer.name for offer, _h, _c in found.held)), "mixture", 0, ""),
+        roles=(MIXTURE,),
+        offered=True,
+        offer=None,
+        why=_("{saved} less than {best}, by several offers").format(saved=saved, best=best.name),
+        machines=len(found.held),
+        holdings=tuple(
+            Holding(
+                offer=offer.name,
+                kind=offer.kind.value,
+                gpu=offer.gpu,
+                leases=1,
+                machines=1,
+                terms=None,
+                hours=round(hours, 9),
+            )
+            for offer, hours, _cost in found.held
+        ),
+        cost=Cost(total=found.cost, low=None, high=None, at_least=found.cost, lines=lines),
+        end=total,
+        slack_hours=None if window is None or total is None else round(window - total.likely, 9),
+        fits_window=None if window is None or total is None else total.likely <= window,
+        bound=bound,
+        gap=gap,
+        proven=gap is not None and gap <= _NOTHING_LEFT,
+        notes=(_("`lastro run` takes one offer: a mixture is a campaign for each, planned by hand"),),
+        calendar=found.calendar.slots,
     )
