@@ -81,7 +81,7 @@ def test_the_stages_that_a_campaign_needs_are_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_required_stage_without_a_second_path_is_named(tmp_path: Path) -> None:
-    assert "run has no plan B" in texts(plan(tmp_path, RUN, OFFERS))["no_plan_b"]
+    assert "no plan B for run:" in texts(plan(tmp_path, RUN, OFFERS))["no_plan_b"]
 
 
 @pytest.mark.parametrize(

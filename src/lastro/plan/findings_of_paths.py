@@ -40,16 +40,16 @@ def findings(campaign: Campaign, market: Offers, taken: Candidate | None, today:
 def _of_plan_b(campaign: Campaign, market: Offers, taken: Candidate) -> Iterator[Finding]:
     """Ask for a second path of each required stage that holds a machine, and look at those that there are."""
     held = [one for one in work_of(campaign).intervals if one.holds == GPU and one.priority == "required"]
-    for stage in dict.fromkeys(one.stage for one in held):
-        second = campaign.plan_b.get(stage)
-        if second is None:
-            text = _("{stage} has no plan B: another region or card, prepared before it is needed").format(
-                stage=stage
-            )
-            yield Finding(code="no_plan_b", level=WARN, text=text)
-            continue
-        first = next(one for one in held if one.stage == stage)
-        yield from _of_second(campaign, market, taken, first, second)
+    first = {one.stage: one for one in reversed(held)}
+    without = [one.stage for one in first.values() if one.stage not in campaign.plan_b]
+    if without:
+        text = _("no plan B for {stages}: another region or card, prepared before it is needed").format(
+            stages=", ".join(reversed(without))
+        )
+        yield Finding(code="no_plan_b", level=WARN, text=text)
+    for stage, second in campaign.plan_b.items():
+        if stage in first:
+            yield from _of_second(campaign, market, taken, first[stage], second)
 
 
 def _of_second(
