@@ -691,4 +691,18 @@ MECHANISMS = (
         "if False:",
         "tests/flow/test_halting.py::test_a_run_that_begins_in_spite_of_a_halt_is_asked_to_end",
     ),
+    Mechanism(
+        "a price of 0 in a catalogue is no price",
+        "flow/offers/catalogue.py",
+        "    if value == 0:\n",
+        "    if False:\n",
+        "tests/flow/offers/test_skypilot.py::test_a_spot_price_of_zero_is_none",
+    ),
+    Mechanism(
+        "nothing is converted by a rate of another direction, or of a later day",
+        "spec/rates.py",
+        "if (rate.base, rate.to) == (money.currency, to) and rate.seen <= on]",
+        "if {rate.base, rate.to} == {money.currency, to}]",
+        "tests/spec/test_rates.py::test_without_a_rate_of_that_direction_and_day_nothing_is_converted",
+    ),
 )

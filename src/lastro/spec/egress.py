@@ -9,8 +9,18 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from lastro.locale import _
-from lastro.spec.base import Contradiction, Problem, Strict, Text, as_tuple
-from lastro.spec.prices import GB, Price, Priced, PriceOrNone, Seen, SomeBytes, Word, mixed_currencies
+from lastro.spec.base import AlsoWritten, Contradiction, Problem, Strict, Text, as_tuple
+from lastro.spec.prices import (
+    AS_PRICE,
+    GB,
+    Price,
+    Priced,
+    PriceOrNone,
+    Seen,
+    SomeBytes,
+    Word,
+    mixed_currencies,
+)
 from lastro.units import Money, show_bytes
 
 
@@ -65,7 +75,7 @@ class Egress(Traffic):
     origin: Annotated[Text, Field(alias="from")]
     to: Text = "internet"
     per_request: PriceOrNone = None
-    ingress: Annotated[Traffic | None, BeforeValidator(_traffic)] = None
+    ingress: Annotated[Traffic | None, BeforeValidator(_traffic), AlsoWritten(*AS_PRICE)] = None
     source: Text = "declared"
     seen: Seen = None
     notes: Text | None = None

@@ -57,10 +57,14 @@ def _price_or(*words: Word) -> PlainValidator:
     return PlainValidator(read)
 
 
+_AS_AMOUNT = {"type": "string", "pattern": AMOUNT_PATTERN, "examples": ["0.40 USD"]}
+#: How editors are told of a price that stands where something else may.
+AS_PRICE = ({"const": "unknown"}, _AS_AMOUNT)
+
+
 def _written_as_price_or(*words: Word) -> WithJsonSchema:
     written = {"enum": ["unknown", *(word.value for word in words)]}
-    amount = {"type": "string", "pattern": AMOUNT_PATTERN, "examples": ["0.40 USD"]}
-    return WithJsonSchema({"anyOf": [written, amount, {"type": "null"}]})
+    return WithJsonSchema({"anyOf": [written, _AS_AMOUNT, {"type": "null"}]})
 
 
 #: An amount, None for `unknown`, or one of the words.
