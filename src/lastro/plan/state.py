@@ -51,6 +51,11 @@ class Weights:
         return sum(count for name, count in self.elements.items() if name in _TRAINABLE)
 
     @property
+    def float_bytes(self) -> float:
+        """Bytes of the elements that can be trained."""
+        return sum(count * _TRAINABLE.get(name, 0.0) for name, count in self.elements.items())
+
+    @property
     def main_bytes(self) -> float | None:
         """Bytes of an element of the type that most of the trainable ones have; None: none can be trained."""
         most = max(
@@ -114,6 +119,8 @@ def _sizes(model: Model, weights: Weights | None) -> _Sizes:
     trained = trainable if model.trainable is None else model.trainable
     # Quantised weights stay as they are: what is trained beside them is float32, as PEFT makes it.
     each_trained = _BYTES[model.trained_dtype] if model.trained_dtype else (float_bytes or 4.0)
+    if weights is not None and model.parameters is None and model.trainable is None and model.dtype is None:
+        return _Sizes(trained=trained, each=each_trained, frozen=weights.bytes - weights.float_bytes)
     if trained >= count:
         return _Sizes(trained=trained, each=each_trained, frozen=0.0)
     return _Sizes(trained=trained, each=each_trained, frozen=whole * (1 - trained / count))
