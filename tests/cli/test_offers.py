@@ -82,6 +82,20 @@ def test_a_list_fits_into_eighty_columns(
     assert "rtx4090-3-days" in out and "runpod-network" in out and "gcp-premium" in out
 
 
+def test_a_name_as_long_as_an_import_makes_it_stands_in_a_line_of_its_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "runpod-8x_A100-80GB_SECURE-EUR-IS-1-of-somewhere"
+    Path("long.yaml").write_text(
+        f"offers:\n  - {{name: {name}, kind: hourly, price: 1111.11 USD, per: gpu, gpus: 8, gpu: A}}\n"
+    )
+
+    lines = [line.rstrip() for line in lastro(capsys, "long.yaml")[1].splitlines()]
+
+    assert lines[1:3] == [f"  {name}", "      1111.11 USD a GPU and hour  8 GPUs  no date"]
+
+
 def test_the_object_has_money_age_and_what_was_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     code, shown = as_json(capsys, "--gpu", "h100")
     (node,) = shown["offers"]

@@ -20,6 +20,9 @@ from lastro.spec.offers import Offer, Offers
 from lastro.spec.prices import Word
 from lastro.units import Money, show_bytes, show_duration
 
+#: What a terminal has at least.
+_WIDTH = 80
+
 
 def listing_text(listing: Listing, file: Offers, *, whole: bool) -> RenderableType:
     """Return what `lastro offers` shows. `whole`: with the disks and the egress rows of the file."""
@@ -48,9 +51,13 @@ def _section(
 ) -> RenderableType:
     """Return rows in columns, each with lines of its own below it, under a heading."""
     widths = [max(cell_len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    too_wide = sum(widths) + 2 * len(widths) > _WIDTH
     lines: list[RenderableType] = [Text(name, style="bold")]
     for row, under, tone in zip(rows, below, tones, strict=True):
         cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        if too_wide:  # names that an import has made are long
+            lines.append(Text(f"  {row[0]}", style=tone))
+            cells = ["  ", *cells[1:]]
         lines.append(Text("  " + "  ".join(cells).rstrip(), style=tone))
         lines += [Padding(line, (0, 0, 0, 6)) for line in under]
     return Padding(Group(*lines), (0, 0, 1, 0))

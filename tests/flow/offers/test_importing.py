@@ -50,7 +50,7 @@ def test_an_offer_says_whose_it_is_whence_and_of_which_day(tmp_path: Path) -> No
 
     assert (first.provider, first.source, first.seen) == (
         "vast",
-        "SkyPilot catalogue, vms.csv",
+        "SkyPilot catalogue of vast",
         date(2026, 11, 30),
     )
     assert (first.machine_price, first.jurisdiction) == (parse_money("0.40 USD"), "DE")

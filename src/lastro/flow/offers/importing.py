@@ -82,7 +82,7 @@ def import_offers(
                 hint=_("say it: --provider NAME"),
             )
         told = Mended()
-        source = _("{form} catalogue, {file}").format(form=FORMS[form].name, file=readable(path.name))
+        source = _("{form} catalogue of {provider}").format(form=FORMS[form].name, provider=whose)
         for row in _mend(FORMS[form].rows_of(path, whose, told), told):
             reason = left_out(wanted, row)
             if reason is None:
