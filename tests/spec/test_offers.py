@@ -13,7 +13,6 @@ from lastro.spec.disks import Disk
 from lastro.spec.egress import Egress
 from lastro.spec.load import load_offers, load_offers_file
 from lastro.spec.offers import Offer
-from lastro.spec.prices import Word
 from lastro.units import Money, parse_money
 
 OFFERS = """\
@@ -99,14 +98,14 @@ def test_a_lot_costs_the_same_again_unless_the_file_says_otherwise() -> None:
 
 
 def test_a_price_may_depend_on_the_hour_of_the_day() -> None:
-    dearer = offer(by_hour={"22-06": "0.40 USD", "08-18": "none", "20-21": "unknown"}, utc=-3)
-    by_gpu = offer(by_hour={"22-06": "0.40 USD"}, per="gpu", gpus=2)
+    """2 GPUs at 0.40 are 0.80 an hour; an unknown price is no price of 0, and `none` is no price at all."""
+    night = offer(
+        by_hour={"22-06": "0.40 USD", "08-18": "none", "20-21": "unknown"}, utc=-3, per="gpu", gpus=2
+    )
 
-    assert [dearer.price_at(hour) for hour in (22, 5, 6)] == [
-        parse_money(t) for t in ("0.4 USD", "0.4 USD", "1 USD")
-    ]
-    assert (dearer.price_at(8), dearer.price_at(20)) == (Word.NONE, None)
-    assert (by_gpu.price_at(0), by_gpu.price_at(12)) == (parse_money("0.8 USD"), parse_money("2 USD"))
+    assert night.machine_by_hour == {"22-06": parse_money("0.80 USD"), "20-21": None}
+    assert night.not_by_hour == ("08-18",)
+    assert (offer().machine_by_hour, offer().not_by_hour) == ({}, ())
 
 
 def test_a_file_of_before_means_what_it_meant(tmp_path: Path) -> None:

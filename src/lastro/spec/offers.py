@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from lastro.billing import Lease, LeaseKind
 from lastro.locale import _
 from lastro.spec.base import Contradiction, Duration, DurationOrZero, Problem, Strict, Text, as_tuple, shown
-from lastro.spec.by_hour import ByHour, hours_of_day
+from lastro.spec.by_hour import ByHour
 from lastro.spec.disks import Disk
 from lastro.spec.egress import Egress
 from lastro.spec.prices import Price, PriceSameOrNone, Seen, SomeBytes, Word, mixed_currencies, twice
@@ -111,15 +111,17 @@ class Offer(Strict):
             return self.price
         return self.renewal if isinstance(self.renewal, Money) else None
 
-    def price_at(self, hour: int) -> Money | Word | None:
-        """Return what one machine costs in the hour of the day `hour` (0 to 23, at `utc`).
+    @property
+    def machine_by_hour(self) -> Mapping[str, Money | None]:
+        """What one machine costs in parts of the day, whose hours are at `utc`; None: unknown."""
+        prices = {part: price for part, price in (self.by_hour or {}).items() if not isinstance(price, Word)}
+        factor = self.gpus if self.per is Per.GPU else 1
+        return {part: price.times(factor) if price else None for part, price in prices.items()}
 
-        `Word.NONE`: it is not to be had then; None: the price is unknown.
-        """
-        for part, price in (self.by_hour or {}).items():
-            if hour in hours_of_day(part):
-                return price.times(self.gpus) if isinstance(price, Money) and self.per is Per.GPU else price
-        return self.machine_price
+    @property
+    def not_by_hour(self) -> tuple[str, ...]:
+        """The parts of the day in which it is not to be had."""
+        return tuple(part for part, price in (self.by_hour or {}).items() if price is Word.NONE)
 
     @property
     def boot_seconds(self) -> float:

@@ -52,6 +52,8 @@ def _offer(one: Listed) -> dict[str, Any]:
     return {
         **plain(one.offer),
         "machine_price": plain(one.offer.machine_price),
+        "machine_by_hour": plain(one.offer.machine_by_hour),
+        "not_by_hour": list(one.offer.not_by_hour),
         "renewal_price": plain(one.offer.renewal_price),
         "age_days": one.age_days,
         "derived": {"gpu_hour": plain(derived.amount), "why": derived.why} if derived else None,
