@@ -10,7 +10,13 @@ from tests.adapters.lives import Case, Undisturbed, Whole, a_run, delivered, log
 from tests.job.conftest import Nursery, start_nursery
 
 #: `make test-adapters` has the frameworks; `make test` does not, and has only what needs none of them.
-NEED_FRAMEWORKS = ["test_conformance.py", "test_foreign_example.py", "test_lora.py", "test_torchrun.py"]
+NEED_FRAMEWORKS = [
+    "test_conformance.py",
+    "test_foreign_example.py",
+    "test_lora.py",
+    "test_models.py",
+    "test_torchrun.py",
+]
 collect_ignore = [] if importlib.util.find_spec("transformers") else NEED_FRAMEWORKS
 
 MODULES = (

@@ -60,13 +60,20 @@ def _put_on(base: Any, folder: Path) -> tuple[Any, str | None]:
 
     adapted = peft.PeftModel.from_pretrained(base, folder, local_files_only=True)
     adapted.eval()
-    wanted, there = peft.get_peft_model_state_dict(adapted), load_file(folder / _WEIGHTS)
-    if wanted.keys() != there.keys():
+    # Without the embeddings, about which peft would ask the hub; a saved one stands in the model by its name.
+    wanted = peft.get_peft_model_state_dict(adapted, save_embedding_layers=False)
+    there, values = load_file(folder / _WEIGHTS), adapted.state_dict()
+    strange = [name for name in there if name not in wanted and name not in values]
+    if wrong := sorted([*(wanted.keys() - there.keys()), *strange]):
         return adapted, _("its weights are not those that its configuration asks for: {names}").format(
-            names=", ".join(sorted(wanted.keys() ^ there.keys())[:3])
+            names=", ".join(wrong[:3])
         )
     # A weight that has found no place keeps the value that it was made with.
-    lost = [name for name, value in there.items() if not torch.equal(value.to(wanted[name]), wanted[name])]
+    lost = [
+        name
+        for name, value in there.items()
+        if not torch.equal(value.to(now := wanted.get(name, values.get(name))), now)
+    ]
     if lost:
         return adapted, _("its weights did not get into the model: {names}").format(names=", ".join(lost[:3]))
     return adapted, fault_of(there)
