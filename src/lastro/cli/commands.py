@@ -22,6 +22,7 @@ COMMANDS: dict[str, Command] = {
     "preflight": Command("preflight", "Check this machine against what the campaign wants."),
     "lease": Command("lease", "List or add what was bought by hand, such as on a website."),
     "run": Command("run", "Run the campaign, or one run of it, to the end."),
+    "decide": Command("decide", "Say how it goes on after a pilot, where the plan asks for it."),
     "drill": Command("drill", "Prove that kill and resume equals no kill, for your own job."),
     "status": Command("status", "Show what runs, what it has cost, what is at risk."),
     "logs": Command("logs", "Show what a run has printed, over all its attempts."),

@@ -14,7 +14,7 @@ from lastro.cli.render import console, print_json
 from lastro.clock import SystemClock
 from lastro.errors import PlanError
 from lastro.flow.drills import drills_of
-from lastro.flow.freeze import draw_up, freeze_plan
+from lastro.flow.freeze import Durations, draw_up, freeze_plan
 from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.plan.build import Plan, is_possible, require_possible
@@ -28,6 +28,7 @@ from lastro.plan.summary import summary
 @disk_option
 @option("--reduced/--whole", default=None, help="Leave useful runs out until it fits; or all of them in.")
 @option("--quota-request", is_flag=True, help="Print a draft for the provider who has to raise a limit.")
+@option("--as-declared", is_flag=True, help="Leave aside what earlier runs took; only what the file says.")
 @option("--freeze", is_flag=True, help="Keep this plan, with its digest, as the one that is run.")
 @option("--revise", metavar="WHY", help="With --freeze: why it differs from the frozen plan.")
 @option(
@@ -62,6 +63,7 @@ def plan(
       lastro plan --page plan.html
     """
     clock = SystemClock()
+    wish["durations"] = _durations(as_declared=wish.pop("as_declared"), keeps=freeze and revise is None)
     made = draw_up(campaign_file, clock, **wish).plan
     if freeze:
         require_possible(made)
@@ -77,6 +79,13 @@ def plan(
     _show(made, drills, frozen=freeze, page=page, show_all=show_all, as_json=as_json)
     if not is_possible(made):
         ctx.exit(PlanError.exit_code)
+
+
+def _durations(*, as_declared: bool, keeps: bool) -> Durations:
+    """Return where hours come from. `keeps`: a frozen plan changes by a revision only, never by itself."""
+    if as_declared:
+        return Durations.AS_DECLARED
+    return Durations.AS_FROZEN if keeps else Durations.MEASURED
 
 
 def _show_request(text: str, *, as_json: bool) -> None:

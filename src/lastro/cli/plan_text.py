@@ -18,6 +18,7 @@ from lastro.view import words
 from lastro.view.plan_calendar import taken
 from lastro.view.plan_calendar_text import calendar_lines, total_line
 from lastro.view.plan_disk_text import cost_lines, disk_lines
+from lastro.view.plan_learned_text import learned_lines
 from lastro.view.plan_options_text import option_lines
 
 #: Wider lines are no easier to read.
@@ -36,6 +37,7 @@ def plan_text(
     parts: list[RenderableType] = [_head(plan), _runs(plan, width), *calendar_lines(plan, width)]
     total = total_line(plan)
     parts += [total] if total is not None else []
+    parts += _apart(Text(line) for line in learned_lines(plan))
     if plan.options:
         parts += _apart(option_lines(plan, width, show_all=show_all))
     else:
@@ -91,9 +93,9 @@ def _runs(plan: Plan, width: int) -> RenderableType:
 
 def _findings(plan: Plan) -> Iterator[RenderableType]:
     """Yield what the reader should know, the worst first."""
-    for level in _TONE:
+    for level, tone in _TONE.items():
         for text in (one.text for one in plan.findings if one.level == level):
-            yield Text.assemble((words.finding_level(level), _TONE[level]), ": ", text)
+            yield Text.assemble((words.finding_level(level), tone), ": ", text)
 
 
 def _drilled(drills: Sequence[Mapping[str, Any]]) -> RenderableType:

@@ -22,6 +22,7 @@ from lastro.cli.options import (
     resume_arg_option,
 )
 from lastro.cli.render import echo, narrator, print_json, show, unread
+from lastro.cli.waiting_text import waiting_json, waiting_text
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
 from lastro.flow.campaign import Outcome, Wish, run_campaign
@@ -149,8 +150,12 @@ def _understood(ctx: click.Context, wish: dict[str, Any], tell: Callable[[str], 
 
 def _show(outcome: Outcome, as_json: bool) -> None:
     if as_json:
-        print_json({**page_json(outcome.page), "halted": outcome.halted, "exit_code": outcome.exit_code})
+        waiting = waiting_json(outcome.waiting) if outcome.waiting else None
+        told = {"halted": outcome.halted, "waiting": waiting, "exit_code": outcome.exit_code}
+        print_json({**page_json(outcome.page), **told})
         return
     show(status(outcome.page) if outcome.halted else summary(outcome.page))
-    if outcome.halted:
+    if outcome.waiting:
+        show(waiting_text(outcome.waiting))
+    elif outcome.halted:
         click.echo(_("halted: {why}").format(why=outcome.halted))

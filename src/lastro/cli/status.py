@@ -14,6 +14,7 @@ from lastro.flow.live import live_of
 from lastro.flow.money import may_bill
 from lastro.flow.releasing import given_up, left_behind, told_of
 from lastro.flow.session import find_session
+from lastro.flow.waiting import still_billing
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
 from lastro.view.gather import page_from
@@ -43,6 +44,9 @@ def status(campaign_file: Path, as_json: bool) -> None:
         print_json({**page_json(page), "unattended": unattended, "may_bill": doubtful, "exit_code": 0})
         return
     show(status_view(page))
+    if view.open_decision is not None:
+        for one in still_billing(view):
+            click.echo(f"{one.what}: {one.why}")
     for machine in given_up(view):
         click.echo(may_bill(machine))
     for machine in left:

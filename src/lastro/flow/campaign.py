@@ -11,15 +11,18 @@ from lastro.clock import Clock
 from lastro.errors import NotProven, UsageError
 from lastro.flow import policy
 from lastro.flow.closing import close, closed_before
+from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
-from lastro.flow.freeze import Draft, draw_up, freeze, open_session
+from lastro.flow.freeze import Draft, draw_up, freeze, open_session, require_reason
 from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
 from lastro.flow.ownership import own
 from lastro.flow.quick import exit_code_of
 from lastro.flow.session import Session
 from lastro.flow.trust import preflight_of
+from lastro.flow.waiting import Waiting, waiting_for
+from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
@@ -58,11 +61,15 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How it ended. `halted`: why it stopped before the end; None when it went to the end."""
+    """How it ended. `halted`: why it stopped before the end; None when it went to the end.
+
+    `waiting`: for which decision it has stopped; None when it waits for none.
+    """
 
     page: Page
     exit_code: int
     halted: str | None = None
+    waiting: Waiting | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,20 +181,23 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     if before.closed is None:
         own(session, writer, journey.clock, take_over=wish.take_over)
     _same_provider(before, journey.provider)
-    plan = freeze(journey.draft, session, writer, wish.revise)
+    plan = _frozen(journey, writer, before)
     view = session.view()
     if view.closed is not None:
         closing = closed_before(session, view.closed, plan, tell)
         _all_fired(journey, plan)
         return Outcome(page=closing.page, exit_code=closing.exit_code)
-    lift(session, writer, journey.halt)
+    if view.open_decision is None:
+        lift(session, writer, journey.halt)
     record_drills(session, writer, plan)
     tell(_("plan {digest}, frozen {at}").format(digest=str(view.plan_digest)[:12], at=view.frozen_at))
     if wish.quick is not None and all(run.status == "completed" for run in _runs(view, plan)):
         tell(_("this command has completed before: here is its result; changed code would be a new run"))
     ended = Driver(_drive(journey, writer, plan)).run()
     if isinstance(ended, policy.Halt):
-        return Outcome(page=_page_now(session), exit_code=NotProven.exit_code, halted=ended.why)
+        waiting = waiting_for(session, plan, ended.why, journey.draft, journey.clock)
+        page = _page_now(session)
+        return Outcome(page=page, exit_code=NotProven.exit_code, halted=ended.why, waiting=waiting)
     if not wish.close or journey.only is not None:
         codes = [exit_code_of(run) for run in _answered_for(journey, session.view(), plan)]
         outcome = Outcome(page=_page_now(session), exit_code=max(codes, default=0))
@@ -196,6 +206,46 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
         outcome = Outcome(page=closing.page, exit_code=closing.exit_code)
     _all_fired(journey, plan)
     return outcome
+
+
+def _frozen(journey: _Journey, writer: StreamWriter, view: CampaignView) -> Plan:
+    """Return the plan that holds from here on: frozen, or revised by what a person has decided.
+
+    While nobody has decided nothing changes: neither code nor campaign file is looked at. What is decided is
+    followed once its plan is frozen, so a kill in between begins it again.
+
+    Raises:
+        UsageError: the campaign file says something else than the frozen plan, and nobody said why.
+    """
+    wish, session, draft, decision = journey.wish, journey.session, journey.draft, view.open_decision
+    if decision is None or view.plan is None or view.closed is not None:
+        return freeze(draft, session, writer, wish.revise)
+    revising = decision.choice == REVISE and decision.revised_at is None
+    if decision.choice is None or (revising and wish.revise is None):
+        return Plan.from_json(view.plan)
+    if decision.choice == REDUCE:
+        if decision.revised_at is None:  # else it is what a kill has left half done
+            require_reason(draft, view.plan, wish.revise)
+        plan = freeze(_reduced(journey), session, writer, wish.revise or decision.why)
+    else:
+        plan = freeze(draft, session, writer, wish.revise)
+    now = session.view().open_decision
+    if now is None or now.choice != REVISE or now.revised_at is not None:
+        writer.append(EventType.DECISION_FOLLOWED, stage=decision.stage, choice=decision.choice)
+    return plan
+
+
+def _reduced(journey: _Journey) -> Draft:
+    wish = journey.wish
+    return draw_up(
+        wish.quick or wish.campaign_file,
+        journey.clock,
+        on=wish.on,
+        disk=wish.disk,
+        faults=wish.faults,
+        adapt=wish.adapt,
+        reduced=True,
+    )
 
 
 def _answered_for(journey: _Journey, view: CampaignView, plan: Plan) -> list[RunView]:

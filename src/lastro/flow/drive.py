@@ -22,6 +22,7 @@ from lastro.disk.facts import read_disk, seen_by
 from lastro.disk.reserve import keep_reserve
 from lastro.errors import CapacityRefused, PreflightFailed, ProviderError
 from lastro.flow import policy
+from lastro.flow.deciding import Standing, measured, standing_of, work_limit
 from lastro.flow.echo import Echo
 from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.leases import lease_for
@@ -76,7 +77,8 @@ class Drive:
     """What is to be driven. `only`: ids of runs to carry out; None: required and useful ones.
 
     `resumable`: paused or failed runs that are to go on, with the attempts that they had when this was asked.
-    `echo`: shows a line that a job has printed; None where nobody wants to see it.
+    `echo`: shows a line that a job has printed; None where nobody wants to see it. `deciding`: decision
+    points are heeded; not where machines are only let go.
     """
 
     session: Session
@@ -90,6 +92,7 @@ class Drive:
     only: frozenset[str] | None = None
     resumable: Mapping[str, int] = field(default_factory=dict)
     echo: Callable[[str], None] | None = None
+    deciding: bool = True
 
 
 class Driver:
@@ -120,6 +123,7 @@ class Driver:
             policy.Abandon: self._abandon,
             policy.Check: self._check,
             policy.Dispatch: self._dispatch,
+            policy.Await: self._await,
             policy.Retire: self._retire,
             policy.GiveUp: self._give_up,
             policy.Rent: self._rent,
@@ -190,6 +194,7 @@ class Driver:
             max_weather=self._d.plan.max_weather,
             halt=halt,
             code_changed=self._code_changed(),
+            standing=standing_of(self._d.plan, view) if self._d.deciding else Standing(),
             refusals=self._refusals,
             retry_in=max(0.0, self._ask_again_at - self._d.clock.monotonic()),
         )
@@ -461,7 +466,11 @@ class Driver:
 
     def _limits(self, view: CampaignView, machine: Machine, run: RunView) -> Limits:
         limits = limits_by_machine(self._d.plan, view).get(machine.id, Limits())
-        return replace(limits, save_seconds=last_save_seconds(run))
+        return replace(
+            limits,
+            save_seconds=last_save_seconds(run),
+            work_seconds=work_limit(self._d.plan, view, run),
+        )
 
     def _write_order(self, run: PlannedRun, machine: Machine, limits: Limits) -> None:
         folder = self._folder.run(run.id)
@@ -533,6 +542,12 @@ class Driver:
         except ProviderError as error:
             machine = next(machine for machine in view.machines if machine.id == action.machine)
             self._d.tell(f"{may_bill(machine)} ({error.message})")
+
+    def _await(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.Await)
+        facts = measured(action.point, self._d.plan, view)
+        self._d.writer.append(EventType.DECISION_AWAITED, **facts)
+        self._d.tell(_("{stage} is over: a person decides").format(stage=action.point.stage))
 
     def _retire(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Retire)

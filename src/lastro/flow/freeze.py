@@ -8,6 +8,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from lastro import atomic, strictjson
 from lastro.clock import Clock
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
+from lastro.flow.learning import learned
 from lastro.flow.measuring import measure
 from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
@@ -24,8 +26,9 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView
 from lastro.locale import _
-from lastro.paths import Disk, Home
+from lastro.paths import Disk, Home, home_root
 from lastro.plan.build import Code, Plan, make_plan
+from lastro.plan.learned import Learned
 from lastro.plan.parts import REDUCED, WHOLE
 from lastro.rules import Corpus
 from lastro.spec.campaign import Campaign
@@ -47,12 +50,24 @@ DEFAULT_DISK = "lastro-disk"
 #: What was made from the rest, and may come out otherwise on another box, with other solvers, on another day.
 _DERIVED = {
     "option", "options", "findings", "lease_why", "calendar", "unplaced", "total_hours", "slack_hours",
-    "disk_need",
+    "disk_need", "decision_points",
 }  # fmt: skip
 _SAYS_NOTHING = {"created_at", "code_git"} | _DERIVED
 _PLACE = {"provider", "disk", "machines", "lease", "boot_seconds"}
 _CODE = {"code_digest", "code_excludes", "code_only"}
 _SAVES = {"checkpoints", "resume_arg"}
+
+
+class Durations(Enum):
+    """Where the hours of a plan's runs come from.
+
+    AS_FROZEN: as the frozen plan has them, so that it never changes by itself; where none is frozen, as
+    MEASURED: from runs at this home, with what the file declares. AS_DECLARED: from the file alone.
+    """
+
+    AS_FROZEN = "as frozen"
+    MEASURED = "measured"
+    AS_DECLARED = "as declared"
 
 
 @dataclass(frozen=True)
@@ -83,6 +98,7 @@ def draw_up(
     faults: Path | None = None,
     adapt: Callable[[Campaign], Campaign] | None = None,
     reduced: bool | None = None,
+    durations: Durations = Durations.AS_FROZEN,
 ) -> Draft:
     """Plan a campaign file. Reads the code, the corpus and the offers; writes nothing, rents nothing.
 
@@ -94,6 +110,7 @@ def draw_up(
         faults: a script of faults, which is not part of the code.
         adapt: makes another campaign of the one in the file; its disk is no part of the code either.
         reduced: whether useful runs are left out until it fits; None: as in the frozen plan.
+        durations: where the hours of its runs come from.
 
     Raises:
         CampaignInvalid: a file is invalid, or the corpus is not there.
@@ -116,6 +133,7 @@ def draw_up(
     files = tuple(code_files(loaded.folder, excludes, only))
     git = git_identity(loaded.folder)
     corpus = _corpus(loaded)
+    hours = _hours(durations, before, lambda: learned(Home(home_root()), spec, corpus, clock))
     plan = make_plan(
         spec,
         load_offers_file(loaded.offers_path) if loaded.offers_path else None,
@@ -128,10 +146,20 @@ def draw_up(
         ),
         corpus=corpus,
         disk=str(root),
-        measured=measure(loaded, spec),
+        measured=replace(measure(loaded, spec), durations=hours),
         protocol=REDUCED if _reduced(reduced, before) else WHOLE,
     )
     return Draft(loaded, plan, files, root)
+
+
+def _hours(durations: Durations, plan: Path, learn: Callable[[], tuple[Learned, ...]]) -> tuple[Learned, ...]:
+    """Return what was measured of the runs' durations and is to stand on the calendar."""
+    if durations is Durations.AS_DECLARED:
+        return ()
+    if durations is Durations.AS_FROZEN:
+        with contextlib.suppress(OSError, StorageError, KeyError, TypeError, ValueError):
+            return tuple(Learned.from_json(one) for one in strictjson.read(plan).get("estimates", ()))
+    return learn()
 
 
 def _reduced(asked: bool | None, plan: Path) -> bool:
@@ -330,15 +358,9 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
     changes = changes_between(view.plan, fresh)
     if changes.none:
         _put_on_disk(draft, session)
+        _publish(draft, session, view.plan)
         return Plan.from_json(view.plan)
-    if changes.rules and revise is None:
-        what = _("{file} differs from the frozen plan in: {keys}").format(
-            file=draft.loaded.path.name, keys=", ".join(changes.rules)
-        )
-        raise UsageError(
-            "; ".join([what, *_other_corpus(view.plan.get("corpus"), fresh.get("corpus"))]),
-            hint=_("put it back, or say why it changes: --revise WHY (both plans stay in the journal)"),
-        )
+    require_reason(draft, view.plan, revise)
     _refuse_secrets(draft)
     why = revise or changes.why(_changed_files(draft, session, view.plan))
     _put_on_disk(draft, session)
@@ -346,6 +368,25 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
     _supersede(view, draft.plan, writer, why)
     _publish(draft, session)
     return draft.plan
+
+
+def require_reason(draft: Draft, frozen: Mapping[str, Any], revise: str | None) -> None:
+    """Refuse rules that are other than the frozen ones for want of a person's own reason.
+
+    Raises:
+        UsageError: they are, and `revise` is None.
+    """
+    fresh = draft.plan.as_json()
+    rules = changes_between(frozen, fresh).rules
+    if not rules or revise is not None:
+        return
+    what = _("{file} differs from the frozen plan in: {keys}").format(
+        file=draft.loaded.path.name, keys=", ".join(rules)
+    )
+    raise UsageError(
+        "; ".join([what, *_other_corpus(frozen.get("corpus"), fresh.get("corpus"))]),
+        hint=_("put it back, or say why it changes: --revise WHY (both plans stay in the journal)"),
+    )
 
 
 def _other_corpus(frozen: Mapping[str, Any] | None, fresh: Mapping[str, Any] | None) -> Iterator[str]:
@@ -444,10 +485,14 @@ def _require_same(copy: Path, digest: str, source: Path) -> None:
         )
 
 
-def _publish(draft: Draft, session: Session) -> None:
+def _publish(draft: Draft, session: Session, frozen: Mapping[str, Any] | None = None) -> None:
+    """Put the frozen plan beside the runs. One that the journal has and a kill has kept away is put there."""
     folder = session.on_disk
+    text = strictjson.pretty(draft.plan.as_json() if frozen is None else frozen)
+    if frozen is not None and folder.plan.exists() and folder.plan.read_text() == text:
+        return
     atomic.make_folder(folder.root)
-    atomic.write_text(folder.plan, strictjson.pretty(draft.plan.as_json()))
+    atomic.write_text(folder.plan, text)
     atomic.write_text(folder.frozen_file, draft.loaded.text)
 
 
@@ -460,6 +505,7 @@ def freeze_plan(
     disk: Path | None = None,
     revise: str | None = None,
     reduced: bool | None = None,
+    durations: Durations = Durations.AS_FROZEN,
 ) -> tuple[Plan, Sequence[Mapping[str, Any]]]:
     """Freeze the plan of a campaign file; return it with the revisions so far, oldest first.
 
@@ -467,7 +513,7 @@ def freeze_plan(
         UsageError: a living `lastro run` owns the campaign, or a changed rule needs a reason.
         Fenced: another home drives it.
     """
-    draft = draw_up(campaign_file, clock, on=on, disk=disk, reduced=reduced)
+    draft = draw_up(campaign_file, clock, on=on, disk=disk, reduced=reduced, durations=durations)
     session = open_session(draft, home, clock)
     require_owner(session)
     with session.owned() as writer:

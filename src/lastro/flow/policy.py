@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lastro.billing import LeaseKind
+from lastro.flow.deciding import Standing
 from lastro.flow.halting import HaltRequest
 from lastro.flow.limits import bars_start, left_for_lease
 from lastro.flow.money import stormy, too_dear, weather_cap
 from lastro.flow.silence import left_behind, too_silent
 from lastro.journal.views import CampaignView, MachineView, RunView
 from lastro.locale import _
+from lastro.plan.points import DecisionPoint
 from lastro.providers.base import Machine, MachineState
 from lastro.rules import LimitKind, Limits
 from lastro.units import Money
@@ -42,6 +45,7 @@ class Situation:
     halt: a person's request that nothing more is started.
     code_changed: why runs cannot begin again in the user's own folder: other code lies there; None, too,
         while no start has failed.
+    standing: how far the plan's decision points are.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     """
 
@@ -64,6 +68,7 @@ class Situation:
     max_weather: Money | None = None
     halt: HaltRequest | None = None
     code_changed: str | None = None
+    standing: Standing = field(default_factory=Standing)
     refusals: int = 0
     retry_in: float = 0.0
 
@@ -129,6 +134,13 @@ class Dispatch(Action):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Await(Action):
+    """Record that a decision point was reached: nothing more is started until a person has decided."""
+
+    point: DecisionPoint
+
+
+@dataclass(frozen=True, kw_only=True)
 class GiveUp(Action):
     """Start nothing more for a run whose supervisor cannot even begin."""
 
@@ -180,6 +192,7 @@ def next_action(now: Situation) -> Action:
         _note_machines(now)
         or _note_lost(now)
         or _abandon(now)
+        or _await(now)
         or _retire(now)
         or _give_up(now)
         or _check(now)
@@ -240,6 +253,15 @@ def _abandon(now: Situation) -> Action | None:
     return Abandon(run=lost.run, attempt=lost.life.number, machine=lost.life.machine, why=lost.why)
 
 
+def _await(now: Situation) -> Action | None:
+    point = now.standing.reached
+    if point is None:
+        return None
+    return Await(
+        point=point, why=_("the work before the decision after {stage} is done").format(stage=point.stage)
+    )
+
+
 def _retire(now: Situation) -> Action | None:
     """Two versions of a run never work at once: the new one waits for the machine of the old one.
 
@@ -281,7 +303,7 @@ def _at_work(now: Situation, run: RunView) -> bool:
 
 
 def _check(now: Situation) -> Action | None:
-    if not _open_runs(now) or now.halt is not None:
+    if not _open_runs(now) or now.halt is not None or now.standing.awaits is not None:
         return None
     for machine in _running(now):
         if machine.id is not None and machine.id not in now.checked:
@@ -377,10 +399,16 @@ def refusal_wait(tries: int) -> float:
 
 
 def _waiting(now: Situation) -> list[RunView]:
+    return [run for run in _idle(now) if run.id not in now.standing.held]
+
+
+def _idle(now: Situation) -> list[RunView]:
     return [run for run in _open_runs(now) if run.status != "running" and run.id not in now.supervised]
 
 
 def _halt(now: Situation) -> Halt | None:
+    if now.standing.awaits is not None:
+        return Halt(why=now.standing.awaits)
     if now.halt is not None:
         return Halt(why=_("stopped on request: {why}; `lastro run` goes on").format(why=now.halt.why))
     if any(_waits_for_code(now, run) for run in _open_runs(now)):
@@ -396,10 +424,19 @@ def _halt(now: Situation) -> Halt | None:
         return Halt(why=_("{names} was stopped on request; `lastro run` goes on").format(names=names))
     waiting = _waiting(now)
     if not waiting:
-        return None
+        return _held(now)
     cap = weather_cap(now.budget, now.max_weather)
     why = stormy(now.view, waiting, cap) or _nowhere(now, waiting)
     return Halt(why=why) if why is not None else None
+
+
+def _held(now: Situation) -> Halt | None:
+    """Say that what is left begins after a decision only, for which other runs have to work first."""
+    held = [run.name for run in _idle(now) if run.id in now.standing.held]
+    if not held:
+        return None
+    told = _("{names} begin after the decision after {stage}, and what comes before it is not done")
+    return Halt(why=told.format(names=", ".join(held), stage=now.standing.by))
 
 
 def _way_out(run: RunView) -> str:
@@ -453,14 +490,20 @@ def _release(now: Situation) -> Action | None:
     if _waiting(now) and halted is None:
         return None
     for machine in _alive(now):
-        if machine.id is not None and _said(now, machine) in _USABLE:
+        if machine.id is not None and _said(now, machine) in _USABLE and not _kept(now, machine):
             why = halted.why if halted else _("nothing is left to run")
             return Release(machine=machine.id, why=why)
     return None
 
 
+def _kept(now: Situation, machine: MachineView) -> bool:
+    """Say whether a machine stays while a person decides: a lot is paid, and another would be paid too."""
+    lot = machine.lease is not None and machine.lease.kind is LeaseKind.LOT
+    return lot and now.standing.awaits is not None
+
+
 def _rest(now: Situation) -> Action:
-    ours = [machine for machine in _alive(now) if not _out_of_reach(now, machine)]
+    ours = [one for one in _alive(now) if not _out_of_reach(now, one) and not _kept(now, one)]
     if ours or now.supervised:
         return Wait(why=_("runs or machines are under way"))
     halted = _halt(now)

@@ -81,6 +81,7 @@ def let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tel
         preflight=lambda _machine: {},  # never asked: no machine is taken for anything
         tell=tell,
         only=frozenset(),
+        deciding=False,
     )
     Driver(drive).run()
 

@@ -30,6 +30,11 @@ class EventType(str, Enum):
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
     MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
+    # decision.awaited: stage, runs (name, worked_hours, planned_hours, steps, items_done, items_total,
+    # lost_steps, committed_step, status), cost (known, by currency), unknown (why it is not complete)
+    DECISION_AWAITED = "decision.awaited"
+    DECISION_MADE = "decision.made"  # stage, choice, why
+    DECISION_FOLLOWED = "decision.followed"  # stage, choice: `lastro run` goes on by it
     DRILL_DONE = "drill.done"  # run, code_digest, drilled_at, verdict, why, updates, different_from, cause
     LEASE_ADDED = "lease.added"  # order, host, lease: what was bought by hand
     PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack
@@ -81,6 +86,9 @@ DURABLE = frozenset(
         EventType.CAMPAIGN_RESUMED,
         EventType.PLAN_REVISED,
         EventType.RUN_SUPERSEDED,
+        EventType.DECISION_AWAITED,
+        EventType.DECISION_MADE,
+        EventType.DECISION_FOLLOWED,
         EventType.MACHINE_INTENDED,
         EventType.MACHINE_CREATED,
         EventType.MACHINE_GONE,

@@ -14,6 +14,7 @@ from typing import Any
 
 from lastro.billing import Lease, LeaseKind, billed_seconds, cost
 from lastro.clock import Stamp, elapsed, from_iso
+from lastro.journal.decisions import decision_views
 from lastro.journal.events import EventType
 from lastro.journal.leases import lease_views, lot_lines
 from lastro.journal.streams import Event
@@ -29,6 +30,7 @@ from lastro.journal.views import (
     MachineView,
     RunView,
 )
+from lastro.journal.work import worked_seconds
 from lastro.locale import _
 from lastro.rules import End, Verdict
 from lastro.units import Money
@@ -92,6 +94,7 @@ def project(
         cost=cost_view(machines, lot_lines(leases, now)),
         leases=leases,
         halted=_halted(home),
+        decisions=decision_views(home),
         interruptions=_interruptions(runs),
         deliverables=_deliverables(plan, home, runs),
         preflights=tuple(
@@ -165,6 +168,7 @@ def attempt_view(events: Sequence[Event], lost: Mapping[tuple[str, int], Event])
             view = _fold_attempt(view, event)
     if view is None:
         return None
+    view = replace(view, worked_seconds=worked_seconds(events))
     loss = lost.get((view.run, view.number))
     if loss is not None and view.alive:
         view = replace(view, committed_step=loss.facts["committed_step"])

@@ -43,6 +43,7 @@ class AttemptView:
     `end` is a value of rules.End; `limit` says which one when it is `limit`.
     `process`: identity of the job (boot_id, pid, start_ticks) on its machine.
     `no_room`: what waits for room on the disk, until there is room; `waits`: how often anything had to wait.
+    `worked_seconds`: see `journal.work`; of one that has not told its end, at least so long.
     """
 
     run: str
@@ -67,6 +68,7 @@ class AttemptView:
     limit: str | None = None
     no_room: str | None = None
     waits: int = 0
+    worked_seconds: float | None = None
 
     @property
     def alive(self) -> bool:
@@ -208,6 +210,24 @@ class ConclusionView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DecisionView:
+    """A point of the plan at which a person decides, once it was reached.
+
+    `measured`: the facts of `decision.awaited`. `choice`: continue | reduce | revise; None: it is awaited.
+    `revised_at`: when the plan was revised for it; `followed_at`: when `lastro run` went on by it.
+    """
+
+    stage: str
+    awaited_at: str
+    measured: Mapping[str, Any]
+    choice: str | None = None
+    why: str | None = None
+    made_at: str | None = None
+    revised_at: str | None = None
+    followed_at: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CampaignView:
     """Everything that the journal says of a campaign at one moment.
 
@@ -232,6 +252,13 @@ class CampaignView:
     leases: tuple[LeaseView, ...] = ()
     halted: str | None = None
     drills: tuple[Mapping[str, Any], ...] = ()
+    decisions: tuple[DecisionView, ...] = ()
+
+    @property
+    def open_decision(self) -> DecisionView | None:
+        """The decision by which `lastro run` has not gone on yet; None when there is none."""
+        last = self.decisions[-1] if self.decisions else None
+        return last if last is not None and last.followed_at is None else None
 
     def run(self, run_id: str) -> RunView:
         """Return one run. Raises KeyError."""

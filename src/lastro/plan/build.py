@@ -16,10 +16,12 @@ from lastro.plan.candidates import Candidate, Protocol, Question, reductions, wh
 from lastro.plan.disk_need import Measured, disk_need
 from lastro.plan.findings import FAIL, Known, findings
 from lastro.plan.findings_of_design import what_it_decides
+from lastro.plan.learned import informed
 from lastro.plan.model import DecisionRule, Deliverable, Metric, Plan, PlannedRun
 from lastro.plan.on_spot import lifetimes_of
 from lastro.plan.options import Options, options_of
 from lastro.plan.parts import REDUCED, WHOLE
+from lastro.plan.points import decision_points
 from lastro.plan.risk import Risk
 from lastro.plan.stages import stages_digest
 from lastro.rules import Corpus, HangPolicy
@@ -64,10 +66,11 @@ def make_plan(
         code: what is known of the code; its digest is part of every run's id.
         corpus: the fixed input with its digest; None for a campaign without one.
         disk: where the disk is, as it will be shown.
-        measured: sizes that were looked at.
+        measured: sizes that were looked at, and durations.
         protocol: whole, or reduced: what is useful only is left out until it fits.
     """
     market, measured = market or Offers(offers=()), measured or Measured()
+    declared, campaign = campaign, informed(campaign, measured.durations)
     question = Question(campaign=campaign, market=market, measured=measured, on=created_at.date())
     chosen = options_of(question, seed=campaign.seed, protocol=protocol)
     done = _protocol(campaign, chosen, protocol)
@@ -121,7 +124,9 @@ def make_plan(
         option=chosen.taken.name if chosen.taken else None,
         protocol=protocol,
         left_out=done.left_out,
-        stages_digest=stages_digest(campaign),
+        stages_digest=stages_digest(declared),
+        estimates=measured.durations,
+        decision_points=decision_points(campaign, calendar.slots),
         disk_need=need,
         max_late=campaign.max_late,
         uncertainties=campaign.uncertainties,
@@ -170,10 +175,15 @@ def _with_effects(calendar: Calendar, risk: Risk | None) -> Calendar:
     return replace(calendar, slots=slots)
 
 
+#: What another option than the one that is taken may answer.
+_OF_THE_OPTION = {"window_too_short", "over_budget"}
+
+
 def is_possible(plan: Plan) -> bool:
-    """Say whether an option that is offered fits what is known of the limits."""
+    """Say whether an option that is offered fits what is known of the limits, and nothing else forbids it."""
+    failed = {finding.code for finding in plan.findings if finding.level == FAIL}
     fits = any(option.fits for option in plan.options)
-    return fits or all(finding.level != FAIL for finding in plan.findings)
+    return not failed or (fits and failed <= _OF_THE_OPTION)
 
 
 def require_possible(plan: Plan) -> None:

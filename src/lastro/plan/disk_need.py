@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from lastro.locale import _
 from lastro.plan.eligible import Peak
+from lastro.plan.learned import Learned
 from lastro.plan.parts import DiskNeed, DiskPart
 from lastro.plan.state import State, Weights, predicted
 from lastro.spec.campaign import Campaign
@@ -36,7 +37,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What was found of sizes.
+    """What was found of sizes, and of durations.
 
     Args:
         paths: of the campaign's folder, by the path as it is written.
@@ -47,6 +48,7 @@ class Measured:
         saves: of checkpoints that were made.
         code: what the campaign's own code builds; a text: why that is not known.
         oddities: what is odd about what was looked at, a sentence each.
+        durations: of runs of this campaign, in the place of what its file declares.
     """
 
     paths: Mapping[str, Found] = field(default_factory=dict)
@@ -57,6 +59,7 @@ class Measured:
     saves: State | None = None
     code: State | str | None = None
     oddities: tuple[str, ...] = ()
+    durations: tuple[Learned, ...] = ()
 
 
 def disk_need(campaign: Campaign, measured: Measured, row: Disk | None) -> DiskNeed:

@@ -79,7 +79,8 @@ def work_of(campaign: Campaign, runs: Collection[str] | None = None, *, only_req
                 unplaced.append(Unplaced(stage=name, run=stage.run, why=why))
                 continue
             of_stage[name].append(len(intervals))
-            intervals.append(_interval(name, stage, whole, run, durations, before))
+            mine = durations.of(run.name if run else None)
+            intervals.append(_interval(name, stage, whole, run, mine, before))
     covered = {one.run for one in intervals if campaign.stages[one.stage].part is None}
     why = _("its duration is unknown: no stage is for this run")
     unplaced += [Unplaced(stage="run", run=run.name, why=why) for run in kept if run.name not in covered]
@@ -143,13 +144,8 @@ def _durations(stages: Mapping[str, Stage], stage: Stage) -> tuple[Durations | N
     for other in stages.values():
         if other.hours is not None and (other.run == stage.run or other.each is not None):
             assert stage.part is not None, "a stage says how long it takes in one of four ways"
-            return _part(other.hours, stage.part), other
+            return other.hours.of(stage.run).times(stage.part), other
     return None, stage
-
-
-def _part(whole: Durations, part: float) -> Durations:
-    anywhere = whole.anywhere.times(part) if whole.anywhere else None
-    return Durations(anywhere, {card: hours.times(part) for card, hours in whole.on_card.items()})
 
 
 def _holds(stage: Stage) -> str | None:

@@ -9,7 +9,9 @@ from decimal import Decimal
 from typing import Any
 
 from lastro.billing import Lease
+from lastro.plan.learned import Learned
 from lastro.plan.parts import WHOLE, DiskNeed, DiskPart, Finding, Option, Slot, Span, Unplaced
+from lastro.plan.points import DecisionPoint
 from lastro.rules import CheckpointPolicy, Corpus, HangPolicy, StopKind, StopRule
 from lastro.spec.run_id import canonical_json
 from lastro.units import Money
@@ -74,7 +76,8 @@ class Plan:
     `calendar` is that of the whole protocol, `total_hours` and `slack_hours` are None when a duration is
     unknown. `option` names the option that is taken, `lease` is what its machines are; None when nothing is
     rented or nothing can be. `lease_why` says why it is this one. `protocol`: reduced when runs are
-    `left_out`, which the user has to ask for. `stages_digest`: of the stages as they stand in the file.
+    `left_out`, which the user has to ask for. `stages_digest`: of the stages as they stand in the file;
+    `estimates`: what was measured of runs, and stands on the calendar in the place of what the file says.
     """
 
     campaign: str
@@ -113,6 +116,8 @@ class Plan:
     protocol: str = WHOLE
     left_out: tuple[str, ...] = ()
     stages_digest: str | None = None
+    decision_points: tuple[DecisionPoint, ...] = ()
+    estimates: tuple[Learned, ...] = ()
     disk_need: DiskNeed | None = None
     max_late: float = 0.1
     uncertainties: tuple[str, ...] = ()
@@ -144,6 +149,8 @@ class Plan:
         if self.decision:
             value["decision"]["adopt_margin"] = f"{self.decision.adopt_margin:f}"
         value["options"] = [option.as_json() for option in self.options]
+        if not self.estimates:
+            del value["estimates"]
         return _lists(value)  # type: ignore[no-any-return]
 
     @classmethod
@@ -156,7 +163,10 @@ class Plan:
             fields[name] = tuple(read(item) for item in fields[name])
         for name in ("code_excludes", "jurisdictions", "left_out", "uncertainties"):
             fields[name] = tuple(fields[name])
-        fields["checkpoint"] = CheckpointPolicy(**fields["checkpoint"])
+        fields["checkpoint"] = CheckpointPolicy.from_json(fields["checkpoint"])
+        points = fields.get("decision_points", ())
+        fields["decision_points"] = tuple(DecisionPoint.from_json(point) for point in points)
+        fields["estimates"] = tuple(Learned.from_json(one) for one in fields.get("estimates", ()))
         fields["hang"] = HangPolicy(**fields.get("hang", {}))
         for name, read_one in _OPTIONAL.items():
             fields[name] = read_one(fields[name]) if fields.get(name) is not None else None

@@ -31,6 +31,7 @@ def summary(plan: Plan) -> dict[str, Any]:
             for run in plan.runs
         ],
         "left_out": list(plan.left_out),
+        "estimates": [one.as_json() for one in plan.estimates],
         "disk": _disk(plan.disk_need),
         "findings": [asdict(finding) for finding in plan.findings],
         "uncertainties": list(plan.uncertainties),

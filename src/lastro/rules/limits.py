@@ -1,4 +1,4 @@
-"""Limits that end an attempt although nothing is wrong with it: lease, budget, deadline, idleness."""
+"""Limits that end an attempt although nothing is wrong: lease, budget, deadline, idleness, a pilot."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class LimitKind(str, Enum):
     DEADLINE = "deadline"
     BUDGET = "budget"
     IDLE = "idle"
+    PILOT = "pilot"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,8 @@ class Limits:
 
     lease_end_at, deadline_at: moments (ISO 8601, UTC). budget: what this machine may cost in all, under
     `lease` and from `billed_since` on. idle_seconds: how long a job may do nothing at all. save_seconds: what
-    the last save of an earlier attempt took, for the time until this one has saved.
+    the last save of an earlier attempt took, for the time until this one has saved. work_seconds: how long
+    the run may work, over all its attempts, before a person decides.
     """
 
     lease_end_at: str | None = None
@@ -45,11 +47,18 @@ class Limits:
     billed_since: str | None = None
     idle_seconds: float | None = None
     save_seconds: float | None = None
+    work_seconds: float | None = None
 
     @property
     def none(self) -> bool:
         """Whether there is no limit at all."""
-        ends = (self.lease_end_at, self.deadline_at, self.budget_end_at, self.idle_seconds)
+        ends = (
+            self.lease_end_at,
+            self.deadline_at,
+            self.budget_end_at,
+            self.idle_seconds,
+            self.work_seconds,
+        )
         return all(end is None for end in ends)
 
     def as_json(self) -> dict[str, Any]:
@@ -61,6 +70,7 @@ class Limits:
             "billed_since": self.billed_since,
             "idle_seconds": self.idle_seconds,
             "save_seconds": self.save_seconds,
+            "work_seconds": self.work_seconds,
         }
 
     @classmethod
@@ -97,7 +107,12 @@ def leaving_seconds(save_seconds: float | None, step_seconds: float, grace_secon
 
 
 def judge_limits(
-    limits: Limits, now: datetime, *, leaving: float, idle_for: float | None = None
+    limits: Limits,
+    now: datetime,
+    *,
+    leaving: float,
+    idle_for: float | None = None,
+    worked: float | None = None,
 ) -> Leave | None:
     """Return why a job has to leave now; of several limits, the one that is reached first.
 
@@ -106,6 +121,7 @@ def judge_limits(
         now: wall time; it must not jump, so the caller moves it on by a clock that never goes back.
         leaving: see `leaving_seconds`.
         idle_for: seconds in which the job did nothing that can be seen; None when nobody looked.
+        worked: seconds that the run has worked, over all its attempts; None when nobody looked.
     """
     ends = [
         (from_iso(limits.lease_end_at) if limits.lease_end_at else None, LimitKind.LEASE_END),
@@ -122,6 +138,11 @@ def judge_limits(
             seconds=_grace(kind, seconds, leaving),
             limit=kind.value,
         )
+    if limits.work_seconds is not None and worked is not None and worked >= limits.work_seconds:
+        why = _("the pilot is over: it has worked for {time}").format(
+            time=show_duration(timedelta(seconds=worked))
+        )
+        return Leave(end=End.LIMIT, why=why, seconds=leaving, limit=LimitKind.PILOT.value)
     if limits.idle_seconds is not None and idle_for is not None and idle_for >= limits.idle_seconds:
         why = _("idle: for {time} the job has done nothing that can be seen").format(
             time=show_duration(timedelta(seconds=idle_for))

@@ -9,14 +9,16 @@ from functools import cache
 from pathlib import Path
 
 from lastro import atomic, strictjson
+from lastro.billing import Lease, LeaseKind
 from lastro.clock import steady
 from lastro.errors import StorageError
 from lastro.journal.events import EventType
 from lastro.journal.signals import Beat, LineReader, Signal, read_beat
-from lastro.journal.streams import StreamWriter
-from lastro.paths import AttemptFolder
+from lastro.journal.streams import StreamWriter, read_stream
+from lastro.journal.work import worked_seconds
+from lastro.paths import AttemptFolder, CampaignFolder, stream_of_attempt
 from lastro.providers.environment import RELEASE
-from lastro.rules import Cause, End, Leave, Order, judge_limits, leaving_seconds
+from lastro.rules import Cause, End, Leave, LimitKind, Order, judge_limits, leaving_seconds
 from lastro.run.idleness import Idleness
 from lastro.run.seen import Seen
 
@@ -25,7 +27,7 @@ _LOOK_SECONDS = 0.5
 
 
 class LimitWatch:
-    """Watches lease end, budget, deadline and idleness of one attempt."""
+    """Watches lease end, budget, deadline, idleness of one attempt, and for how long its run has worked."""
 
     def __init__(self, folder: AttemptFolder, order: Order, stream: StreamWriter) -> None:
         self._folder, self._order, self._stream = folder, order, stream
@@ -38,6 +40,9 @@ class LimitWatch:
         self._longest_step = 0.0
         idle = order.limits.idle_seconds
         self._idleness = Idleness(folder, idle) if idle is not None else None
+        self._worked_before = 0.0 if order.limits.work_seconds is None else _worked_before(folder, order)
+        self._waited = 0.0
+        self._waits_since: float | None = None
 
     def look(self, seen: Seen) -> Leave | None:
         if not self._active or seen.now < self._next:
@@ -46,7 +51,9 @@ class LimitWatch:
         self._measure()
         leaving = leaving_seconds(self._save_seconds, self._longest_step, self._order.grace_seconds)
         idle_for = self._idleness.seconds(seen.now) if self._idleness is not None else None
-        leave = judge_limits(self._order.limits, self._now(), leaving=leaving, idle_for=idle_for)
+        leave = judge_limits(
+            self._order.limits, self._now(), leaving=leaving, idle_for=idle_for, worked=self._worked(seen)
+        )
         if leave is None:
             return None
         self._active = False
@@ -63,18 +70,34 @@ class LimitWatch:
         """Return wall time as it was at the beginning, moved on by a clock that never jumps."""
         return self._wall + timedelta(seconds=steady() - self._began)
 
+    def _worked(self, seen: Seen) -> float:
+        """Return for how long the run has worked, over all its attempts, as `worked_seconds` counts."""
+        waits = seen.now - self._waits_since if self._waits_since is not None else 0.0
+        return self._worked_before + seen.now - seen.started - self._waited - waits
+
     def _measure(self) -> None:
-        """Keep what the last save and the longest step took."""
+        """Keep what the last save and the longest step took, and the waiting for room on the disk."""
         for line in self._signals.lines():
             with contextlib.suppress(ValueError, KeyError, TypeError):  # a job can write anything there
                 facts = strictjson.loads(line)
                 if facts["kind"] == Signal.CHECKPOINT.value:
                     self._save_seconds = float(facts["seconds"])
+                elif facts["kind"] == Signal.DISK_FULL.value:
+                    self._waits_since = float(facts["mono"])
+                elif facts["kind"] == Signal.DISK_ROOM.value:
+                    self._waits_since, self._waited = None, self._waited + float(facts["seconds"])
         beat = read_beat(self._folder.heartbeat)
         if beat is not None and self._beat is not None and beat.step > self._beat.step:
             took = (beat.mono - self._beat.mono) / (beat.step - self._beat.step)
             self._longest_step = max(self._longest_step, took)
         self._beat = beat
+
+
+def _worked_before(folder: AttemptFolder, order: Order) -> float:
+    """Return for how long earlier attempts of the run have worked, by their streams on the disk."""
+    campaign = CampaignFolder(Path(order.campaign_folder))
+    earlier = (campaign.stream(stream_of_attempt(order.run, number)) for number in range(1, folder.number))
+    return sum(worked_seconds(read_stream(path).events) or 0.0 for path in earlier if path.exists())
 
 
 @cache
@@ -83,9 +106,13 @@ def _beginning() -> tuple[float, datetime]:
     return steady(), datetime.now(timezone.utc)
 
 
-def release_after(cause: Cause) -> None:
-    """Ask the machine to end itself when a limit has ended the work on it, where the machine listens."""
-    if cause.end is End.LIMIT:
+def release_after(cause: Cause, lease: Lease | None = None) -> None:
+    """Ask the machine to end itself when a limit has ended the work on it, where the machine listens.
+
+    A lot is paid to its end: while a person decides after a pilot it stays.
+    """
+    paid = lease is not None and lease.kind is LeaseKind.LOT
+    if cause.end is End.LIMIT and not (paid and cause.limit == LimitKind.PILOT.value):
         let_machine_go(str(cause.limit).replace("_", " "))
 
 

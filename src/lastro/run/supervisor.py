@@ -101,7 +101,7 @@ class _Supervisor:
             decided = after_attempt(lives, self._order.restart)
             if decided.verdict is not Verdict.RESTART:
                 self._end(current.stream, decided)
-                release_after(lives[-1].cause)
+                release_after(lives[-1].cause, self._order.limits.lease)
                 return decided
             if lives[-1].cause.end is End.DISK_FULL:
                 wait_for_room(self._folder, self._campaign.disk, self._seat, current.stream, self._clock)

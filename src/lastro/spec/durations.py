@@ -54,6 +54,15 @@ class Durations:
             return self.anywhere or (only[0] if len(only) == 1 else None)
         return self.on_card.get(card(gpu), self.anywhere)
 
+    def of(self, run: str | None) -> Durations:
+        """Return the hours of one run. What a person writes is for every run that it is given to."""
+        return self
+
+    def times(self, factor: float) -> Durations:
+        """Return a part, or a multiple, of these hours."""
+        anywhere = self.anywhere.times(factor) if self.anywhere else None
+        return Durations(anywhere, {name: hours.times(factor) for name, hours in self.on_card.items()})
+
 
 def card(name: str) -> str:
     """Return one spelling of a card's name: makers, spaces and capitals do not tell two cards apart.

@@ -109,6 +109,7 @@ class Stage(Strict):
     Exactly one of `person`, `hours`, `part` and `moves` says how long it takes; `each: run` makes one of
     every run, `run: NAME` ties it to one. `after` None waits for the stage above, an empty one for nothing.
     `memory`: what every card that it holds has to have. `does`: what it is for, where the plan has to know.
+    `steps`: how many the whole run has, so that the pace of a part of it says how long the whole takes.
     """
 
     person: Annotated[Hours | None, BeforeValidator(read_person), one_or_three("string", ["2h"])] = None
@@ -127,6 +128,7 @@ class Stage(Strict):
     does: Purpose | None = None
     priority: Priority = "required"
     never_spot: bool = False
+    steps: Annotated[int | None, Field(ge=1, le=10**12)] = None
 
     @model_validator(mode="after")
     def _one_duration(self) -> Stage:
@@ -145,6 +147,10 @@ class Stage(Strict):
                     _("nothing says how long this stage takes"),
                     _("give it one of: person: 2h, hours: [8, 10, 14], part: 10 %, moves: ..."),
                 )
+            )
+        if self.steps is not None and self.run is None and self.each is None:
+            problems.append(
+                Problem(("steps",), _("steps of which run? give the stage run: NAME or each: run"))
             )
         if self.part is not None and self.run is None:
             problems.append(Problem(("part",), _("a part of which run? give the stage run: NAME")))

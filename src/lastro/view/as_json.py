@@ -9,7 +9,7 @@ from typing import Any
 
 from lastro.journal.views import AttemptView, CheckpointView, CostLine, DeliverableView, InterruptionView
 from lastro.units import Money
-from lastro.view.parts import Evidence, MachineRow, NowRow, Page, RunRow
+from lastro.view.parts import DecisionRow, Evidence, MachineRow, NowRow, Page, RunRow
 from lastro.view.telemetry import Use
 
 
@@ -55,6 +55,18 @@ def _decision(page: Page) -> dict[str, Any]:
         "evidence": dict(found.evidence)
         if found is not None and found.evidence
         else _evidence(page.evidence),
+    }
+
+
+def _decided(row: DecisionRow) -> dict[str, Any]:
+    return {
+        "stage": row.stage,
+        "awaited_at": row.awaited_at,
+        "choice": row.choice,
+        "why": row.why,
+        "made_at": row.made_at,
+        "followed_at": row.followed_at,
+        "measured": dict(row.facts),
     }
 
 
@@ -284,4 +296,6 @@ def _plan(page: Page) -> dict[str, Any]:
             for row in page.plan.deviations
         ],
         "drills": [vars(row) for row in page.plan.drills],
+        "decisions": [_decided(row) for row in page.plan.decisions],
+        "left_out": list(page.plan.left_out),
     }

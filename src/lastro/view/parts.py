@@ -268,8 +268,25 @@ class DrillRow:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DecisionRow:
+    """A point at which a person decides. `measured`: sentences; `facts`: the same for programs.
+
+    `choice` None: it is awaited. `followed_at`: when the campaign went on by it.
+    """
+
+    stage: str
+    awaited_at: str
+    measured: tuple[str, ...]
+    choice: str | None
+    why: str | None
+    made_at: str | None
+    followed_at: str | None
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanPart:
-    """What was fixed before anything was rented."""
+    """What was fixed before anything was rented. `left_out`: runs that the reduced protocol does without."""
 
     digest: str | None
     frozen_at: str | None
@@ -279,6 +296,8 @@ class PlanPart:
     revisions: tuple[Revision, ...]
     deviations: tuple[Deviation, ...]
     drills: tuple[DrillRow, ...] = ()
+    decisions: tuple[DecisionRow, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from lastro.clock import from_iso
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.view import show, words
+from lastro.view.decided import decision_rows
 from lastro.view.parts import Deviation, DrillRow, PlanPart, Revision
 from lastro.view.verdict import decision_of
 
@@ -29,6 +30,8 @@ def plan_part(campaign: CampaignView) -> PlanPart:
         deviations=tuple(
             _deviation(run, plan, campaign) for run in campaign.runs if run.status != "superseded"
         ),
+        decisions=decision_rows(campaign),
+        left_out=tuple(plan.get("left_out") or ()),
         drills=tuple(
             DrillRow(
                 run=str(facts["run"]),

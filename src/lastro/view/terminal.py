@@ -58,6 +58,7 @@ def summary(page: Page) -> RenderableType:
     if page.runs:
         parts += [Text(), _run_table(page)]
         parts += _reasons(page)
+    parts += _decisions(page)
     if page.interruptions:
         parts += [Text(), _title(_("Interruptions")), _interruption_table(page)]
     parts += [Text(), _title(_("Cost")), _cost(page)]
@@ -76,6 +77,7 @@ def status(page: Page) -> RenderableType:
     if page.runs:
         parts += [Text(), _run_table(page)]
         parts += _reasons(page)
+    parts += _decisions(page)
     parts += [Text(), _title(_("Cost")), _cost(page)]
     return Group(*parts)
 
@@ -183,6 +185,21 @@ def _reasons(page: Page) -> list[RenderableType]:
 
 def _indented(text: str, style: str = "") -> RenderableType:
     return Padding(_text(text, style), (0, 0, 0, 2), expand=False)
+
+
+def _decisions(page: Page) -> list[RenderableType]:
+    """Return what was decided after pilots, what for, and what is left out by it."""
+    lines: list[RenderableType] = []
+    for row in page.plan.decisions:
+        if row.choice is None:
+            lines.append(_indented(_("{stage}: nobody has decided yet").format(stage=row.stage)))
+            lines += [_indented(text) for text in row.measured]
+        else:
+            lines.append(_indented(f"{row.stage}: {row.choice}: {row.why}"))
+    if page.plan.left_out:
+        names = ", ".join(page.plan.left_out)
+        lines.append(_indented(_("left out by the reduced protocol: {names}").format(names=names)))
+    return [Text(), _title(_("Decisions")), *lines] if lines else []
 
 
 def _interruption_table(page: Page) -> Table:

@@ -9,6 +9,7 @@ from typing import Any
 
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _, ngettext
+from lastro.view.decided import headline_why
 from lastro.view.parts import Evidence, EvidenceRow, Headline
 from lastro.view.series import Measured
 
@@ -63,6 +64,10 @@ def _unconcluded(campaign: CampaignView) -> Headline:
         progress = text.format(progress=progress, why=campaign.halted)
     if campaign.plan is None:
         return Headline(verdict="waiting", text=_("No plan is frozen yet"), why=_("nothing was rented"))
+    if (decision := campaign.open_decision) is not None:
+        waits = _("A person decides after {stage}") if decision.choice is None else _("Decided after {stage}")
+        why = f"{headline_why(decision)}; {progress}"
+        return Headline(verdict="waiting", text=waits.format(stage=decision.stage), why=why)
     if all(not run.attempts for run in runs):
         return Headline(verdict="waiting", text=_("Nothing has started yet"), why=progress)
     if (single := _single(campaign, runs)) is not None:
