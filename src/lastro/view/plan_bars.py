@@ -58,7 +58,7 @@ def _amounts(option: Option) -> Iterable[Money]:
     return [money for money in (_known(option.cost), option.cost.high, option.bound) if money]
 
 
-def cost_bar(option: Option, scale: Scale) -> str:
+def cost_bar(option: Option, scale: Scale, plan: Plan) -> str:
     """Return an option's lines on end, its range, its bound and the budget; empty: in another currency."""
     known = _known(option.cost)
     if known is None or known.currency != scale.currency:
@@ -81,10 +81,10 @@ def cost_bar(option: Option, scale: Scale) -> str:
         first = scale.share(start)
         why = option.cost.why or show.unknown()
         parts.append(_segment("unknown", first, min(1.0, first + 0.12), _("unknown: {why}").format(why=why)))
-    parts += [_range(option, scale), _bound(option, scale)]
+    parts += [_range(option, scale), _bound(option, scale, plan)]
     if scale.budget is not None:
         parts.append(_upright("budget", scale.share(scale.budget), 0, 26))
-    return _bar(parts, 26, _described(option))
+    return _bar(parts, 26, _described(option, plan))
 
 
 def kind_colour(kind: str) -> int:
@@ -92,10 +92,13 @@ def kind_colour(kind: str) -> int:
     return _KINDS.index(kind) if kind in _KINDS else len(_KINDS)
 
 
-def _described(option: Option) -> str:
+def _described(option: Option, plan: Plan) -> str:
     lines = [f"{words.cost_kind(line.kind)} {show.money(line.amount)}" for line in option.cost.lines]
     return _("cost of {name}: {total}, of it {lines}; {bound}").format(
-        name=option.name, total=figures.cost(option.cost), lines=", ".join(lines), bound=figures.bound(option)
+        name=option.name,
+        total=figures.cost(option.cost),
+        lines=", ".join(lines),
+        bound=figures.bound(option, plan),
     )
 
 
@@ -110,10 +113,10 @@ def _range(option: Option, scale: Scale) -> str:
     return f"<g><title>{text}</title>{line}{ends}</g>"
 
 
-def _bound(option: Option, scale: Scale) -> str:
+def _bound(option: Option, scale: Scale, plan: Plan) -> str:
     if option.bound is None or option.bound.currency != scale.currency:
         return ""
-    return _upright("bound", scale.share(option.bound.amount), 0, 26, figures.bound(option))
+    return _upright("bound", scale.share(option.bound.amount), 0, 26, figures.bound(option, plan))
 
 
 def _upright(kind: str, share: float, top: float, bottom: float, text: str = "") -> str:

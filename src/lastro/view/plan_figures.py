@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from lastro.locale import _, ngettext
@@ -92,10 +92,17 @@ def no_bound() -> str:
     return _("No bound is known: that nothing cheaper does the same is not proven.")
 
 
-def bound(option: Option) -> str:
-    """Return what is proven about the cost of an option. Nothing is called the best without a proof."""
+def bound(option: Option, plan: Plan) -> str:
+    """Return what is proven about the cost of an option. Nothing is called the best without a proof.
+
+    Where something of the same protocol fits the window, the bound is for what does: of an option that is
+    too long it says what doing it in time costs at least.
+    """
     if option.bound is None:
         return _("no bound")
+    same = [one for one in plan.options if one.offered and one.protocol == option.protocol]
+    if option.fits_window is False and any(one.fits_window for one in same):
+        return _("proven: nothing below {bound} does it in the window").format(bound=option.bound)
     if option.proven:
         return _("proven: nothing below {bound} does the same").format(bound=option.bound)
     if option.gap is None:
@@ -131,6 +138,16 @@ def fit(option: Option, plan: Plan) -> tuple[str, str]:
         return "breaks", _("over the budget")
     known = (option.fits_window or plan.window_hours is None) and (option.fits_budget or plan.budget is None)
     return ("fits", _("fits")) if known else ("unsure", _("fits as far as is known"))
+
+
+def notes_once(options: Sequence[Option]) -> list[tuple[str, ...]]:
+    """Return the notes of each option without those that an option before it has told already."""
+    told: set[str] = set()
+    found = []
+    for option in options:
+        found.append(tuple(note for note in option.notes if note not in told))
+        told.update(option.notes)
+    return found
 
 
 def effect(slot: Slot) -> str:

@@ -21,11 +21,15 @@ from lastro.view.plan_calendar import Axis, axis_of, colours, leases_of, offered
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """An option with its pictures; both are None or empty where there is nothing to draw."""
+    """An option with its pictures, which are None or empty where there is nothing to draw.
+
+    `notes`: those that no card before it has told.
+    """
 
     option: Option
     gantt: plan_gantt.Picture | None
     bar: Markup
+    notes: tuple[str, ...]
     chosen: bool
 
 
@@ -46,6 +50,7 @@ def render_plan(plan: Plan, drills: Sequence[Mapping[str, Any]], *, frozen: bool
             frozen=frozen,
             headline=headline(plan),
             chosen=chosen,
+            leases=leases,
             gantt=plan_gantt.picture(plan.calendar, axis, number, leases) if axis else None,
             axis=axis,
             cards=_cards(plan, shown, number),
@@ -103,10 +108,11 @@ def _cards(plan: Plan, shown: Sequence[Option], number: Mapping[str, int]) -> li
         Card(
             option=option,
             gantt=_small(option, axis, number),
-            bar=Markup(plan_bars.cost_bar(option, scale)) if scale else Markup(),  # noqa: S704 - escaped there
+            bar=Markup(plan_bars.cost_bar(option, scale, plan)) if scale else Markup(),  # noqa: S704 - escaped there
+            notes=notes,
             chosen=option.name == plan.option,
         )
-        for option in shown
+        for option, notes in zip(shown, plan_figures.notes_once(shown), strict=True)
     ]
 
 

@@ -34,9 +34,7 @@ def option_lines(plan: Plan, width: int, *, show_all: bool) -> Iterator[Renderab
         yield _row("  ", _("option"), _heads(), named, widths, "dim")
     elif mine:
         yield Text(_("Options"), style="dim")
-    for place, (option, row) in enumerate(zip(mine, figured, strict=True)):
-        told = {note for before in mine[:place] for note in before.notes}
-        notes = [note for note in option.notes if note not in told]
+    for option, row, notes in zip(mine, figured, figures.notes_once(mine), strict=True):
         column = named if in_columns else None
         yield from _option(option, plan, row, column, widths, notes=notes, bounded=bounded)
     if mine and not bounded:
@@ -113,7 +111,7 @@ def _facts(option: Option, plan: Plan, *, bounded: bool) -> Iterator[str]:
     if each:
         yield each
     if bounded:
-        yield figures.bound(option)
+        yield figures.bound(option, plan)
 
 
 def _refused(options: Sequence[Option], *, show_all: bool) -> Iterator[RenderableType]:
