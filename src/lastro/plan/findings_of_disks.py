@@ -165,7 +165,7 @@ def _of_each(
     )
     price = _price_of_more(taken, disks)
     if price is not None:
-        text += _("; the {more} more are {price} of the cost").format(more=disks - 1, price=price)
+        text += _("; {price} of the cost are for all but the first").format(price=price)
     if size:
         text += _("; {size} have to be brought to each").format(size=show_bytes(size))
     if size and again is not None:
