@@ -165,39 +165,31 @@ def windows(trace: Trace, job: Job, count: int) -> Iterator[int]:
 def optimum(trace: Trace, first: int, job: Job) -> float:
     """Return the least that the job can cost for one that knows all of the window, in USD.
 
-    Exact on the grid of ticks and a tenth of a tick of work: backwards over time, with the cheapest way for
+    Exact on the grid of ticks and a fifth of a tick of work: backwards over time, with the cheapest way for
     each amount of work left and each machine it is on. A start is work to be done first; who knows all begins
     none that is cut off. Nothing is lost at an interruption.
     """
     import numpy as np
 
-    unit = trace.tick / 10
-    step, restart = 10, round(job.restart / unit)
-    work = round(job.work / unit)
+    step = 5
+    unit = trace.tick / step
+    work, restart = round(job.work / unit), round(job.restart / unit)
     size = work + 2 * restart + 1
-    left = np.arange(size)
+    left: Any = np.arange(size)
+    # Work left after a tick on a machine that runs, and on one that has to start; the last place is never.
+    runs, starts = (np.clip(left + more - step, 0, size) for more in (0, restart))
+    held = np.minimum(left, step) * unit, np.minimum(left + restart, step) * unit
+    on_spot, by_hour = ([hours * price for hours in held] for price in (trace.spot, ON_DEMAND))
 
-    def later(cost_of: Any, price: float, start: int) -> Any:
-        """Return the cost of a tick on a machine with `start` units of start to go, and of what follows."""
-        need: Any = left + start
-        rest = np.clip(need - step, 0, None)
-        inside = rest < size
-        after = np.where(inside, cost_of[np.minimum(rest, size - 1)], np.inf)
-        return price * unit * np.minimum(need, step) + np.where(need <= step, 0.0, after)
-
-    none, spot, stays = (np.where(left == 0, 0.0, np.inf) for _ in range(3))
+    done: Any = np.append(np.where(left == 0, 0.0, np.inf), np.inf)
+    none, spot, stays = done.copy(), done.copy(), done.copy()
     for tick in range(ticks_of(job, trace) - 1, -1, -1):
-        there = trace.there[first + tick]
-        fresh = later(stays, ON_DEMAND, restart)
-        new_none = np.minimum(none, fresh)
-        new_stays = np.minimum(none, later(stays, ON_DEMAND, 0))
-        new_spot = new_none
-        if there:
-            begun = later(spot, trace.spot, restart)
-            new_none = np.minimum(new_none, begun)
-            new_stays = np.minimum(new_stays, begun)
-            new_spot = np.minimum(new_none, later(spot, trace.spot, 0))
-        new_stays = np.minimum(new_stays, new_none)
-        none, spot, stays = new_none, new_spot, new_stays
+        idle = np.minimum(none[:-1], by_hour[1] + stays[starts])
+        kept = by_hour[0] + stays[runs]
+        held_spot = idle
+        if trace.there[first + tick]:
+            idle = np.minimum(idle, on_spot[1] + spot[starts])
+            held_spot = np.minimum(idle, on_spot[0] + spot[runs])
+        none[:-1], spot[:-1], stays[:-1] = idle, held_spot, np.minimum(idle, kept)
         none[0] = spot[0] = stays[0] = 0.0
     return float(none[work])

@@ -35,8 +35,9 @@ def triangular(span: Span, share: float) -> float:
     Source: the inverse of its distribution function, with its mode at `likely`.
     """
     width, left = span.high - span.low, span.likely - span.low
+    right = width - left
     if width <= 0:
         return span.low
-    if share * width < left:
-        return span.low + sqrt(share * width * left)
-    return span.high - sqrt((1.0 - share) * width * (span.high - span.likely))
+    if share < left / width:
+        return span.low + sqrt(share * (width * left))
+    return span.high - sqrt((1.0 - share) * (width * right))

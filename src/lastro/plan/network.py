@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from lastro.plan.draws import Draws, Held, Machine
 from lastro.plan.luck import stream
@@ -74,6 +76,7 @@ def make_network(draws: Draws, seed: int, *, priced: bool) -> Network:
     """Return what samplers work on. All durations are known; `priced`: all prices are, in one currency."""
     nodes: list[Node] = []
     last: dict[int, int] = {}
+    above: list[int] = []  # for each node a bit for every one that has to end before it
     for place, interval in enumerate(draws.intervals):
         assert interval.hours is not None, "unknown durations are told before anything is drawn"
         before = dict.fromkeys((last[lane] for lane in interval.lanes if lane in last), 0.0)
@@ -83,9 +86,15 @@ def make_network(draws: Draws, seed: int, *, priced: bool) -> Network:
                 span=interval.hours,
                 begin=stream(seed, interval.luck),
                 wait=0.0 if interval.after else interval.wait_hours,
-                before=tuple(sorted(before.items())),
+                before=tuple(
+                    (earlier, wait)
+                    for earlier, wait in sorted(before.items())
+                    # What ends before something else that is waited for need not be looked at.
+                    if wait or not any(above[other] >> earlier & 1 for other in before)
+                ),
             )
         )
+        above.append(reduce(or_, (above[earlier] | 1 << earlier for earlier in before), 0))
         last.update(dict.fromkeys(interval.lanes, place))
     after: Mapping[int, list[tuple[int, float]]] = {place: [] for place in range(len(nodes))}
     for place, node in enumerate(nodes):

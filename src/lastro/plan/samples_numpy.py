@@ -3,17 +3,19 @@
 # S intervals, B draws in a block
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lastro.plan.draws import Held
 from lastro.plan.luck import FIRST, GOLDEN, MASK, SECOND, UNIT
-from lastro.plan.network import Bill, Network, Node, Samples
+from lastro.plan.network import Bill, Network, Samples
 from lastro.plan.samples import MICRO, NO_SLACK
 
-#: So many draws at once that one block's numbers stay in the processor's cache.
-BLOCK = 2048
+#: So many calendars at once that the work outweighs the calls, and so many draws of all stages that they stay
+#: in a processor's cache.
+BLOCK, CHUNK = 4096, 256
 
 Array = Any  # NumPy's stubs need a newer Python than ours
 
@@ -36,8 +38,11 @@ def sample(network: Network, count: int) -> Samples:
             costs[block] += _cost(bill, begins_SB, hours_SB, ends_SB, end_B)
         slack_SB = _slack(network, hours_SB, ends_SB, end_B)
         critical += (slack_SB <= NO_SLACK).sum(axis=1)
-        # Whole numbers, because the order of a sum of floats differs between processors.
-        moved += np.rint(np.clip(1.0 - slack_SB, 0.0, 1.0) * MICRO).astype(np.int64).sum(axis=1)
+        # Whole numbers, because the order of a sum of fractions differs between processors.
+        np.subtract(1.0, slack_SB, out=slack_SB)
+        np.maximum(slack_SB, 0.0, out=slack_SB)
+        slack_SB *= MICRO
+        moved += np.rint(slack_SB, out=slack_SB).sum(axis=1).astype(np.int64)
     ends.sort()
     costs.sort()
     return Samples(ends=ends, costs=costs, critical=critical.tolist(), moved=moved.tolist())
@@ -45,50 +50,68 @@ def sample(network: Network, count: int) -> Samples:
 
 def draw(network: Network, block: slice) -> Array:
     """Return the durations of the draws in `block`, in hours: shape S x B."""
-    counts_B = np.arange(block.start + 1, block.stop + 1, dtype=np.uint64) * np.uint64(GOLDEN)
-    hours_SB = np.empty((len(network.nodes), len(counts_B)))
-    for node, hours_B in zip(network.nodes, hours_SB, strict=True):
-        _durations(node, counts_B, hours_B)
+    spans = [node.span for node in network.nodes]
+    low_S1, high_S1 = _column([span.low for span in spans]), _column([span.high for span in spans])
+    left_S1 = _column([span.likely for span in spans]) - low_S1
+    right_S1, width_S1 = high_S1 - low_S1 - left_S1, high_S1 - low_S1
+    # Without width all is at its end: nothing is early, and its root is zero.
+    early_S1 = np.divide(left_S1, width_S1, out=np.zeros_like(left_S1), where=width_S1 > 0)
+    begin_S1 = np.array([[node.begin & MASK] for node in network.nodes], dtype=np.uint64)
+    hours_SB = np.empty((len(spans), block.stop - block.start))
+    for first in range(block.start, block.stop, CHUNK):
+        counts = np.arange(first + 1, min(first + CHUNK, block.stop) + 1, dtype=np.uint64)
+        share = _uniform(begin_S1 + counts * np.uint64(GOLDEN))
+        early = share < early_S1
+        root = np.where(early, share * (width_S1 * left_S1), (1.0 - share) * (width_S1 * right_S1))
+        np.sqrt(root, out=root)
+        at = slice(first - block.start, first - block.start + len(counts))
+        hours_SB[:, at] = np.where(early, low_S1 + root, high_S1 - root)
     return hours_SB
 
 
-def _durations(node: Node, counts_B: Array, hours_B: Array) -> None:
-    low, likely, high = node.span.low, node.span.likely, node.span.high
-    width, left, right = high - low, likely - low, high - likely
-    if width <= 0:
-        hours_B[:] = low
+def _column(values: Sequence[float]) -> Array:
+    return np.array(values, dtype=np.float64).reshape(-1, 1)
+
+
+def _uniform(bits: Array) -> Array:
+    """Turn states of SplitMix64, which are overwritten, into its numbers in [0, 1)."""
+    for shift, factor in ((30, FIRST), (27, SECOND)):
+        bits ^= bits >> np.uint64(shift)
+        bits *= np.uint64(factor)
+    bits ^= bits >> np.uint64(31)
+    bits >>= np.uint64(11)
+    return bits.view(np.int64) * UNIT
+
+
+def _latest(rows: Sequence[tuple[Array, float]], least: float, out_B: Array) -> None:
+    """Write the largest of `least` (not above any row) and of the rows, each with its wait added."""
+    if not rows:
+        out_B[:] = least
         return
-    z_B = counts_B + np.uint64(node.begin & MASK)
-    z_B ^= z_B >> np.uint64(30)
-    z_B *= np.uint64(FIRST)
-    z_B ^= z_B >> np.uint64(27)
-    z_B *= np.uint64(SECOND)
-    z_B ^= z_B >> np.uint64(31)
-    share_B = (z_B >> np.uint64(11)) * UNIT
-    early_B = share_B * width < left
-    root_B = np.sqrt(np.where(early_B, share_B * width * left, (1.0 - share_B) * width * right))
-    np.copyto(hours_B, np.where(early_B, low + root_B, high - root_B))
+    first_B, wait = rows[0]
+    np.add(first_B, wait, out=out_B)
+    for row_B, wait in rows[1:]:
+        np.maximum(out_B, row_B + wait if wait else row_B, out=out_B)
 
 
 def _lay_out(network: Network, hours_SB: Array) -> tuple[Array, Array]:
     """Return when each interval begins and ends, in hours: shape S x B both."""
     begins_SB, ends_SB = np.empty_like(hours_SB), np.empty_like(hours_SB)
     for node, begins_B, hours_B, ends_B in zip(network.nodes, begins_SB, hours_SB, ends_SB, strict=True):
-        begins_B[:] = node.wait
-        for earlier, wait in node.before:
-            np.maximum(begins_B, ends_SB[earlier] + wait if wait else ends_SB[earlier], out=begins_B)
+        _latest([(ends_SB[earlier], wait) for earlier, wait in node.before], node.wait, begins_B)
+        if node.wait and node.before:
+            np.maximum(begins_B, node.wait, out=begins_B)
         np.add(begins_B, hours_B, out=ends_B)
     return begins_SB, ends_SB
 
 
 def _slack(network: Network, hours_SB: Array, ends_SB: Array, end_B: Array) -> Array:
     """Return for each interval how much longer it could take before the end moves: shape S x B, in hours."""
-    behind_SB = np.zeros_like(hours_SB)
+    behind_SB = np.empty_like(hours_SB)
     through_SB = np.empty_like(hours_SB)  # behind an interval, with its own hours
     for place in range(len(network.nodes) - 1, -1, -1):
         behind_B = behind_SB[place]
-        for later, wait in network.after[place]:
-            np.maximum(behind_B, through_SB[later] + wait if wait else through_SB[later], out=behind_B)
+        _latest([(through_SB[later], wait) for later, wait in network.after[place]], 0.0, behind_B)
         np.add(behind_B, hours_SB[place], out=through_SB[place])
     behind_SB += ends_SB
     return np.subtract(end_B, behind_SB, out=behind_SB)
@@ -98,16 +121,15 @@ def _cost(bill: Bill, begins_SB: Array, hours_SB: Array, ends_SB: Array, end_B: 
     """Return what one machine costs in each draw of the block, in its currency."""
     members = list(bill.members)
     if bill.held is Held.INTERVAL:
-        total_B = np.zeros_like(end_B)
-        for place in members:
-            total_B += _units(bill, hours_SB[place])
-        return total_B * bill.first
+        return _units(bill, hours_SB[members]).sum(axis=0) * bill.first
     first_B = begins_SB[members].min(axis=0)
     if bill.held is Held.WHOLE:
         end_B = ends_SB[members].max(axis=0)
     return bill.first + (_units(bill, end_B - first_B) - 1) * bill.further
 
 
-def _units(bill: Bill, hours_B: Array) -> Array:
-    units_B = np.ceil(hours_B * bill.units_an_hour + bill.units_before)
-    return np.maximum(bill.least, units_B, out=units_B) if bill.least else units_B
+def _units(bill: Bill, hours: Array) -> Array:
+    units = hours * bill.units_an_hour
+    units += bill.units_before
+    np.ceil(units, out=units)
+    return np.maximum(bill.least, units, out=units) if bill.least else units
