@@ -61,7 +61,7 @@ def test_a_restore_is_paid_only_where_there_is_a_save_to_go_on_from() -> None:
 
 
 def test_billed_units_are_rounded_up_for_each_life() -> None:
-    """Started hours: the life of 1.5 h is paid as 2 h, ends after 1 h or 2 h as they are: 0.5*2 + 0.5*(2+1)."""
+    """Started hours: a life of 1.5 h is paid as 2 h, ends after 1 h or 2 h as they are: 0.5 * 2 + 0.5 * 3."""
     lease = Lease(offer="spot", kind=LeaseKind.SPOT, price=None, unit_seconds=3600)
 
     found = expect_spot(Work(hours=2, every=1), lease, observed_lifetimes([1.5, 9.0], origin="these"))
