@@ -9,7 +9,7 @@ from lastro.plan.solve.bound import lower_bound
 from lastro.plan.solve.calendar import Calendar, Laid, Limits
 from lastro.plan.solve.cost import fine_lease
 from lastro.plan.solve.effort import Effort
-from lastro.plan.solve.greedy import HURRIES, candidates, listed_on, orders, search
+from lastro.plan.solve.greedy import candidates, copies, listed_on, search
 from lastro.plan.solve.improve import improve
 from lastro.plan.solve.lattice import raised, step
 from lastro.plan.solve.layout import Layout, judged, objective_of
@@ -146,11 +146,12 @@ def _believable(state: Search, bound: float) -> int:
 def _calendar_for(state: Search, master: Master, choice: Choice) -> bool:
     """Lay out what was chosen, and tell the master; say whether the answer was final: a cut was made."""
     leases = _leases(state.problem, choice)
-    listed = listed_on(state.shop, leases, orders(state.shop), HURRIES)
+    listed = listed_on(state.shop, leases).listed
     if not listed.late and not listed.over:
         state.offer(listed.layout)
     calendar = Calendar(problem=state.problem, leases=leases, floor=state.floor)
-    laid = calendar.solve(state.limits(0.2))
+    few = len(calendar.on) <= SMALL // 5
+    laid = calendar.solve(state.limits(0.2 if few else 0.05))
     state.spend(laid)
     state.offer(laid.layout)
     if laid.done:
@@ -202,12 +203,7 @@ def _all_leases(state: Search) -> list[Package] | None:
 
 def _find_any(state: Search) -> None:
     """Look for a first plan on what was tried so far and one of everything else."""
-    leases = [package for package in candidates(state.shop, state.shelf, {}) for _each in range(2)]
-    leases = [
-        package
-        for number, package in enumerate(leases)
-        if package.capacity is None or leases[:number].count(package) < package.capacity
-    ]
+    leases = copies(candidates(state.shop, state.shelf, {}), 2)
     laid = Calendar(problem=state.problem, leases=leases, floor=state.floor).solve(
         state.limits(0.5), stop_at_first=True
     )

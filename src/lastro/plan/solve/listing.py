@@ -63,16 +63,20 @@ class Shop:
         self.tail = tails(self.tasks)
         self._prices: dict[tuple[str, int], int] = {}
         self._hosts: dict[tuple[str, str], bool] = {}
+        self._rates: dict[str, float] = {}
 
     @cached_property
     def rate(self) -> float:
-        """What a tick of the cheapest machine costs, in fine units; 1 when one is free."""
-        rates = [
-            fine_price(package, self.problem.ticks_per_hour * 24, self.problem.ticks_per_hour)
-            / (self.problem.ticks_per_hour * 24)
-            for package in self.problem.packages
-        ]
-        return max(1.0, min(rates, default=1.0))
+        """The least rate of all packages; 1 when one is free."""
+        return max(1.0, min((self.rate_of(package) for package in self.problem.packages), default=1.0))
+
+    def rate_of(self, package: Package) -> float:
+        """Return what a GPU-tick costs on a lease that is held as long as it can be, in fine units."""
+        if package.name not in self._rates:
+            span = longest_span(package, self.horizon)
+            price = fine_price(package, span, self.problem.ticks_per_hour) / (span * package.machines)
+            self._rates[package.name] = (price + package.holding) / package.gpus
+        return self._rates[package.name]
 
     @cached_property
     def homes(self) -> Mapping[str, frozenset[str]]:
@@ -116,24 +120,35 @@ def tails(tasks: Sequence[Task]) -> dict[str, int]:
     return tail
 
 
-def lay(
-    shop: Shop, leases: Sequence[Package], order: Sequence[Task], *, hurry: int = 0, thrift: int = 0
-) -> Listed:
-    """Place the tasks in their order, each where it adds least.
+@dataclass(frozen=True, kw_only=True)
+class Taste:
+    """What a list prefers beside what a place adds to the cost. Money is in fine units.
+
+    hurry: what a tick earlier at a task's end is worth. spare: what a machine's own rate counts, as a share,
+    also where it is paid for: 1 spares dear machines for what runs nowhere else, 0 fills what is there.
+    thrift: what need not be done is done when its worth is 1 + `thrift` times what it adds.
+    """
+
+    hurry: int = 0
+    spare: float = 0.0
+    thrift: int = 0
+
+
+def lay(shop: Shop, leases: Sequence[Package], order: Sequence[Task], taste: Taste) -> Listed:
+    """Place the tasks in their order, each where it suits best.
 
     Args:
         shop: the problem.
         leases: what may be rented, each at most once; what nobody uses is not.
         order: all tasks; each after what it waits for.
-        hurry: what a tick earlier at a task's end is worth, in fine units.
-        thrift: what need not be done is done when its worth is 1 + `thrift` times what it adds.
+        taste: how places are compared.
     """
-    return _List(shop, leases, hurry, thrift).run(order)
+    return _List(shop, leases, taste).run(order)
 
 
 class _List:
-    def __init__(self, shop: Shop, leases: Sequence[Package], hurry: int, thrift: int) -> None:
-        self.shop, self.hurry, self.thrift = shop, hurry, thrift
+    def __init__(self, shop: Shop, leases: Sequence[Package], taste: Taste) -> None:
+        self.shop, self.taste = shop, taste
         self.per_hour = shop.problem.ticks_per_hour
         self.leases = [
             _Lease(package, [Timeline(package.gpus) for _each in range(package.machines)])
@@ -148,18 +163,21 @@ class _List:
     def run(self, order: Sequence[Task]) -> Listed:
         for task in order:
             spot = None if self.gone.intersection(task.after) else self._best(task)
-            worth = task.left_out
-            if spot is not None and (worth is None or spot.adds * (1 + self.thrift) <= worth * self.per_hour):
+            if spot is not None and self._is_worth(task, spot):
                 self._take(task, spot)
             else:
                 self.gone.add(task.name)
-                self.late += worth is None
+                self.late += task.left_out is None
         self._push_right(order)
         layout = self._layout(order)
         worth = sum(task.left_out or 0 for task in order if task.name in self.gone)
         budget = self.shop.problem.budget
         over = 0 if budget is None else max(0, layout.cost - budget)
         return Listed(layout=layout, late=self.late, over=over, objective=layout.cost + worth)
+
+    def _is_worth(self, task: Task, spot: _Spot) -> bool:
+        worth = task.left_out
+        return worth is None or spot.adds * (1 + self.taste.thrift) <= worth * self.per_hour
 
     def _best(self, task: Task) -> _Spot | None:
         ready = max((self.spots[name].end for name in task.after), default=0)
@@ -169,12 +187,13 @@ class _List:
             if start + task.alone_ticks > latest:
                 return None
             return _Spot(lease=None, machine=0, start=start, end=start + task.alone_ticks, adds=0)
-        best, rank = None, (0, 0)
+        best, rank = None, (0.0, 0)
         for number, machine in self._places(task):
             spot = self._spot(task, number, machine, ready, latest)
             if spot is None:
                 continue
-            its = (spot.adds + self.hurry * spot.end, spot.end)
+            rate = self.taste.spare * self.shop.rate_of(self.leases[number].package)
+            its = (spot.adds + rate * (spot.end - spot.start) + self.taste.hurry * spot.end, spot.end)
             if best is None or its < rank:
                 best, rank = spot, its
         return best

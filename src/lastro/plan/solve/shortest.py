@@ -11,7 +11,7 @@ from lastro.plan.solve.calendar import Calendar, Limits, cp_sat_is_there
 from lastro.plan.solve.effort import NORMAL, Effort
 from lastro.plan.solve.greedy import orders
 from lastro.plan.solve.layout import Layout, judged
-from lastro.plan.solve.listing import Shop, lay
+from lastro.plan.solve.listing import Shop, Taste, lay
 from lastro.plan.solve.problem import Package, Problem, Task, in_order
 from lastro.plan.solve.shelf import hosts
 from lastro.plan.solve.solution import NoPlan, Solution, gap_of, is_proven
@@ -142,7 +142,7 @@ def _boot(task: Task, problem: Problem) -> int:
 
 def _listed(problem: Problem) -> Layout | None:
     shop = Shop(problem)
-    lists = [lay(shop, problem.packages, order, hurry=1) for order in orders(shop)]
+    lists = [lay(shop, problem.packages, order, Taste(hurry=1)) for order in orders(shop)]
     done = [listed.layout for listed in lists if not listed.late]
     return min(done, key=_end, default=None)
 
