@@ -15,7 +15,7 @@ import pytest
 from lastro.flow.hub import ENDPOINT, HubFound, ask_hub, read_answer
 from lastro.spec.data import Hub
 
-ANSWER = {
+ANSWER: dict[str, Any] = {
     "sha": "0123456789abcdef",
     "siblings": [
         {"rfilename": "model-00001-of-00002.safetensors", "size": 4_000},
@@ -126,7 +126,7 @@ def test_only_the_files_that_are_wanted_count() -> None:
 
 
 def test_a_file_without_a_size_makes_the_sum_at_least_so_much() -> None:
-    siblings: list[dict[str, Any]] = [*ANSWER["siblings"], {"rfilename": "more.bin"}]  # type: ignore[misc]
+    siblings = [*ANSWER["siblings"], {"rfilename": "more.bin"}]
 
     answer = read_answer(Hub(repository="a/b"), {"siblings": siblings})
 

@@ -14,7 +14,7 @@ from lastro.cli.render import console, print_json
 from lastro.clock import SystemClock
 from lastro.errors import PlanError
 from lastro.flow.drills import drills_of
-from lastro.flow.freeze import Durations, draw_up, freeze_plan
+from lastro.flow.freeze import Durations, Sources, draw_up, freeze_plan
 from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.plan.build import Plan, is_possible, require_possible
@@ -29,6 +29,7 @@ from lastro.plan.summary import summary
 @option("--reduced/--whole", default=None, help="Leave useful runs out until it fits; or all of them in.")
 @option("--quota-request", is_flag=True, help="Print a draft for the provider who has to raise a limit.")
 @option("--as-declared", is_flag=True, help="Leave aside what earlier runs took; only what the file says.")
+@option("--online", is_flag=True, help="Ask the hub how large the repositories are that `data` names.")
 @option("--freeze", is_flag=True, help="Keep this plan, with its digest, as the one that is run.")
 @option("--revise", metavar="WHY", help="With --freeze: why it differs from the frozen plan.")
 @option(
@@ -63,7 +64,8 @@ def plan(
       lastro plan --page plan.html
     """
     clock = SystemClock()
-    wish["durations"] = _durations(as_declared=wish.pop("as_declared"), keeps=freeze and revise is None)
+    durations = _durations(as_declared=wish.pop("as_declared"), keeps=freeze and revise is None)
+    wish["sources"] = Sources(durations=durations, online=wish.pop("online"))
     made = draw_up(campaign_file, clock, **wish).plan
     if freeze:
         require_possible(made)

@@ -70,6 +70,20 @@ class Durations(Enum):
     AS_DECLARED = "as declared"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Where figures of a plan come from beside its file.
+
+    `online`: the hub is asked how large the repositories are that `data` names.
+    """
+
+    durations: Durations = Durations.AS_FROZEN
+    online: bool = False
+
+
+_USUAL = Sources()
+
+
 @dataclass(frozen=True)
 class Draft:
     """A plan that is drawn up and not frozen. `files`: the code, relative to the campaign's folder."""
@@ -98,7 +112,7 @@ def draw_up(
     faults: Path | None = None,
     adapt: Callable[[Campaign], Campaign] | None = None,
     reduced: bool | None = None,
-    durations: Durations = Durations.AS_FROZEN,
+    sources: Sources = _USUAL,
 ) -> Draft:
     """Plan a campaign file. Reads the code, the corpus and the offers; writes nothing, rents nothing.
 
@@ -110,7 +124,7 @@ def draw_up(
         faults: a script of faults, which is not part of the code.
         adapt: makes another campaign of the one in the file; its disk is no part of the code either.
         reduced: whether useful runs are left out until it fits; None: as in the frozen plan.
-        durations: where the hours of its runs come from.
+        sources: where the hours of its runs and sizes come from.
 
     Raises:
         CampaignInvalid: a file is invalid, or the corpus is not there.
@@ -133,20 +147,21 @@ def draw_up(
     files = tuple(code_files(loaded.folder, excludes, only))
     git = git_identity(loaded.folder)
     corpus = _corpus(loaded)
-    hours = _hours(durations, before, lambda: learned(Home(home_root()), spec, corpus, clock))
+    hours = _hours(sources.durations, before, lambda: learned(Home(home_root()), spec, corpus, clock))
+    digest = code_digest(loaded.folder, files)
     plan = make_plan(
         spec,
         load_offers_file(loaded.offers_path) if loaded.offers_path else None,
         created_at=clock.now(),
         code=Code(
-            digest=code_digest(loaded.folder, files),
+            digest=digest,
             excludes=excludes,
             only=only,
             git=asdict(git) if git else None,
         ),
         corpus=corpus,
         disk=str(root),
-        measured=replace(measure(loaded, spec), durations=hours),
+        measured=replace(measure(loaded, spec, code_digest=digest, online=sources.online), durations=hours),
         protocol=REDUCED if _reduced(reduced, before) else WHOLE,
     )
     return Draft(loaded, plan, files, root)
@@ -505,7 +520,7 @@ def freeze_plan(
     disk: Path | None = None,
     revise: str | None = None,
     reduced: bool | None = None,
-    durations: Durations = Durations.AS_FROZEN,
+    sources: Sources = _USUAL,
 ) -> tuple[Plan, Sequence[Mapping[str, Any]]]:
     """Freeze the plan of a campaign file; return it with the revisions so far, oldest first.
 
@@ -513,7 +528,7 @@ def freeze_plan(
         UsageError: a living `lastro run` owns the campaign, or a changed rule needs a reason.
         Fenced: another home drives it.
     """
-    draft = draw_up(campaign_file, clock, on=on, disk=disk, reduced=reduced, durations=durations)
+    draft = draw_up(campaign_file, clock, on=on, disk=disk, reduced=reduced, sources=sources)
     session = open_session(draft, home, clock)
     require_owner(session)
     with session.owned() as writer:

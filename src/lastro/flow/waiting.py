@@ -8,7 +8,7 @@ from typing import Any
 
 from lastro.billing import LeaseKind
 from lastro.clock import Clock
-from lastro.flow.freeze import Draft, Durations, draw_up
+from lastro.flow.freeze import Draft, Durations, Sources, draw_up
 from lastro.flow.money import bill_of
 from lastro.flow.session import Session
 from lastro.journal.views import CampaignView, DecisionView, MachineView
@@ -63,7 +63,7 @@ def waiting_for(session: Session, plan: Plan, why: str, draft: Draft, clock: Clo
         clock,
         on=plan.provider,
         disk=draft.disk,
-        durations=Durations.MEASURED,
+        sources=Sources(durations=Durations.MEASURED),
     )
     return Waiting(
         decision=view.open_decision,
