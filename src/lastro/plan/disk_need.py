@@ -166,6 +166,8 @@ def _checkpoints(campaign: Campaign, measured: Measured) -> Iterator[_Line]:
     at_once = min(campaign.machines, runs)
     count = runs * keep + at_once
     text = _("{size} each ({why}): {runs} runs keep {keep}, and {writing} more while they are written")
+    if runs == 1:
+        text = _("{size} each ({why}): the run keeps {keep}, and {writing} more while it is written")
     yield _Line(
         DiskPart(
             name=name,
