@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastro.billing import Lease, LeaseKind, cost
+from lastro.errors import UsageError
 from lastro.plan.parts import Span
 from lastro.plan.risk import DrawnInterval, Draws, Held, Machine, Risk, assess_risk
 from lastro.units import Money
@@ -365,3 +366,16 @@ def test_without_numpy_there_are_fewer_draws_and_it_says_so() -> None:
     assert (risk.method, risk.draws) == ("python", 1000)
     assert risk.margin == pytest.approx(0.0316, abs=0.0001)
     assert risk.order == "order and lanes stay as planned in every draw"
+
+
+@pytest.mark.parametrize("way", [True, False])
+def test_a_plan_without_stages_ends_at_once(way: bool) -> None:
+    risk = assess_risk(Draws(intervals=(), other=usd("5")), window_hours=0.0, numpy=way, count=3)
+
+    assert risk.p_late == 0.0
+    assert risk.cost is not None and risk.cost.p50 == 5.0
+
+
+def test_no_draws_are_refused() -> None:
+    with pytest.raises(UsageError, match="0 draws"):
+        assess_risk(Draws(intervals=()), count=0)

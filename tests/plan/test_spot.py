@@ -83,7 +83,7 @@ def test_machines_that_never_get_to_a_save_leave_no_number() -> None:
     found = compare(WORK, spot("0.01"), STAYS, observed_lifetimes([0.5], origin="seen"))
 
     assert (found.choose, found.spot, found.spot_cost) == (LeaseKind.HOURLY, None, None)
-    assert "no machine of seen lives for the 1 h" in found.why
+    assert "no machine lives for the 1 h" in found.why
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_more_work_takes_more_and_all_hours_are_told(
 
 def test_when_no_machine_lives_long_enough_there_is_no_number() -> None:
     with pytest.raises(
-        PlanError, match=r"no machine of these lives for the 1\.5 h that it takes to get to a save"
+        PlanError, match=r"no machine lives for the 1\.5 h that it takes to get to a save \(these\)"
     ):
         expect(Work(hours=4, start=0.5, every=1), [0.2, 1.4])
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from importlib.util import find_spec
 from math import ceil, sqrt
 
+from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.plan import samples
 from lastro.plan.draws import DrawnInterval, Draws, Held, Machine
@@ -99,7 +100,12 @@ def assess_risk(
         seed: the same seed gives the same result.
         count: how many draws; None: 10,000 with NumPy, 1,000 without.
         numpy: None takes NumPy where it is installed.
+
+    Raises:
+        UsageError: `count` is less than one.
     """
+    if count is not None and count < 1:
+        raise UsageError(_("{count} draws show nothing").format(count=count))
     with_numpy = find_spec("numpy") is not None if numpy is None else numpy
     count = count or (DRAWS if with_numpy else DRAWS_PLAIN)
     currency, unknown = _currency(draws, budget)

@@ -56,7 +56,7 @@ def draw(network: Network, block: slice) -> Array:
     right_S1, width_S1 = high_S1 - low_S1 - left_S1, high_S1 - low_S1
     # Without width all is at its end: nothing is early, and its root is zero.
     early_S1 = np.divide(left_S1, width_S1, out=np.zeros_like(left_S1), where=width_S1 > 0)
-    begin_S1 = np.array([[node.begin & MASK] for node in network.nodes], dtype=np.uint64)
+    begin_S1 = np.array([node.begin & MASK for node in network.nodes], dtype=np.uint64).reshape(-1, 1)
     hours_SB = np.empty((len(spans), block.stop - block.start))
     for first in range(block.start, block.stop, CHUNK):
         counts = np.arange(first + 1, min(first + CHUNK, block.stop) + 1, dtype=np.uint64)

@@ -102,7 +102,7 @@ def expect_spot(work: Work, lease: Lease, lifetimes: Lifetimes, *, away: float |
         barren = min(cut, table.barren)
         if barren == count:
             raise PlanError(
-                _("no machine of {origin} lives for the {hours:.2g} h that it takes to get to a save").format(
+                _("no machine lives for the {hours:.2g} h that it takes to get to a save ({origin})").format(
                     origin=lifetimes.origin, hours=table.start + min(each, need - table.start)
                 ),
                 hint=_("save more often, start faster, or run this on demand"),
