@@ -182,7 +182,9 @@ def read_rate(value: object) -> object:
         raise ValueError(_("{value}: nothing moves at no rate").format(value=shown(value)))
     if rates != sorted(rates):
         raise ValueError(
-            _("{value} is not in the order low, likely, high").format(value=", ".join(map(str, value)))  # type: ignore[arg-type]
+            _("{value} is not in the order low, likely, high").format(
+                value=", ".join(str(item) for item in three(value))
+            )
         )
     return Rate(*rates)
 
