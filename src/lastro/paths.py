@@ -405,10 +405,17 @@ class AttemptFolder:
     def signals(self) -> Path:
         return self.root / "signals.jsonl"
 
+    def rank_signals(self, rank: int) -> Path:
+        """`signals.<rank>.jsonl`: what a process says that is not the first; nobody acts upon it."""
+        return self.root / f"signals.{rank}.jsonl"
+
     @property
     def heartbeat(self) -> Path:
         """Fixed-size record of the step being done, rewritten in place."""
         return self.root / "heartbeat"
+
+    def rank_heartbeat(self, rank: int) -> Path:
+        return self.root / f"heartbeat.{rank}"
 
     @property
     def telemetry(self) -> Path:

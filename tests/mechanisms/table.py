@@ -598,6 +598,20 @@ MECHANISMS = (
         "tests/checkpoint/test_retention.py::test_there_is_always_one_older_than_trouble_that_shows_late",
     ),
     Mechanism(
+        "each process gets its own random states back",
+        "checkpoint/snapshot.py",
+        "bridge.set_random_state(saved[rank])",
+        "bridge.set_random_state(saved[0])",
+        "tests/job/test_ranks.py::test_one_of_two_processes_is_killed_and_both_go_on_with_the_same_bits",
+    ),
+    Mechanism(
+        "all processes learn that one was asked to leave",
+        "job/saver.py",
+        "due, asked = self._ranks.any_of((due, self._request.asked))",
+        "due, asked = self._ranks.any_of((due, False))[0], self._request.asked",
+        "tests/job/test_ranks.py::test_all_leave_after_the_same_update_when_one_is_asked",
+    ),
+    Mechanism(
         "tracebacks are cleared of secrets",
         "job/hooks.py",
         'sys.stderr.write(redacted("".join(traceback.format_exception(error))))',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ VERSION = 1
 RANDOM = "random"
 POSITION = "position"
 RESERVED = (RANDOM, POSITION)
+#: In the group of random states, where several processes have trained: those of each, by rank.
+RANKS = "ranks"
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def take(
     base: Base | None = None,
     *,
     look_again: bool = False,
+    random: Sequence[Any] | None = None,
 ) -> Snapshot:
     """Copy the state of every tracked object, the random states and the position.
 
@@ -85,6 +88,7 @@ def take(
         arena: its memory holds the tensors until the next snapshot is taken with it.
         base: knows what is written once; None: everything is part of this snapshot.
         look_again: see whether that has really not changed; see `Base.divide`.
+        random: the random states of each process that trains, by rank; None: this one is alone.
 
     Raises:
         CheckpointDamaged: a value cannot be put back exactly; it is named.
@@ -92,7 +96,7 @@ def take(
     if base is not None:
         bridge.hold_back(objects)
     groups: dict[str, Any] = {name: item.state_dict() for name, item in objects.items()}
-    groups[RANDOM] = bridge.random_state()
+    groups[RANDOM] = bridge.random_state() if random is None else {RANKS: list(random)}
     groups[POSITION] = position
     encoded = {name: state.encode(tree, name, bridge.take) for name, tree in groups.items()}
     whole = {"version": VERSION, "groups": encoded, "devices": bridge.devices()}
@@ -210,9 +214,17 @@ def check_groups(saved: Collection[str], tracked: Collection[str], leave_out: Co
 
 
 def apply(
-    groups: Mapping[str, Any], objects: Mapping[str, Stateful], bridge: Bridge, leave_out: Collection[str]
-) -> None:
+    groups: Mapping[str, Any],
+    objects: Mapping[str, Stateful],
+    bridge: Bridge,
+    leave_out: Collection[str],
+    *,
+    rank: int = 0,
+) -> bool:
     """Put every object back, read each back again and compare it bit by bit; random states come last.
+
+    Returns:
+        False when there are no random states for this rank: fewer processes have saved.
 
     Raises:
         CheckpointDamaged: something does not fit or did not take its state; the first places are named.
@@ -220,8 +232,12 @@ def apply(
     for name, item in objects.items():
         if name not in leave_out:
             _put_back(name, groups[name], item, bridge)
-    if RANDOM not in leave_out:
-        bridge.set_random_state(groups[RANDOM])
+    if RANDOM in leave_out:
+        return True
+    saved = groups[RANDOM].get(RANKS, [groups[RANDOM]])
+    if rank < len(saved):
+        bridge.set_random_state(saved[rank])
+    return rank < len(saved)
 
 
 def _put_back(name: str, saved: Any, item: Stateful, bridge: Bridge) -> None:

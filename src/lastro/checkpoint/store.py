@@ -20,7 +20,7 @@ from lastro import atomic, strictjson
 from lastro.checkpoint import bulk, digest
 from lastro.checkpoint.health import Health
 from lastro.checkpoint.late import late_checkpoints
-from lastro.errors import Fenced, LastroError
+from lastro.errors import CheckpointDamaged, Fenced, LastroError
 from lastro.locale import _
 from lastro.paths import RunFolder
 
@@ -261,6 +261,16 @@ def fenced(attempt: int) -> Fenced:
             attempt=attempt
         ),
         hint=_("nothing to do: the later attempt goes on from the last checkpoint that was published"),
+    )
+
+
+def unlike_first(name: str, why: str) -> CheckpointDamaged:
+    """Return the error of a process that cannot read what the first one of its job has read and verified."""
+    return CheckpointDamaged(
+        _("checkpoint {name} was read by the first process, and cannot be read by this one: {why}").format(
+            name=name, why=why
+        ),
+        hint=_("all processes of a job need the same disk"),
     )
 
 

@@ -39,12 +39,12 @@ class Attempt:
         self._order = place.attempt.order
         self._request = LeaveRequest()
         self._full = full = FullDisk(place, self._request)
-        self._signals = SignalWriter(place.folder.signals, full.on_full(_("a signal")))
+        self._signals = SignalWriter(place.signals, full.on_full(_("a signal")))
         watched = {rule.metric for rule in self._order.stop if rule.metric is not None}
         if (best := self._order.checkpoint.best) is not None:
             watched.add(best.metric)
         self._measurements = Measurements(
-            place.folder.measurements(), watched, full.on_full(_("a measurement"))
+            place.folder.measurements(place.ranks.rank), watched, full.on_full(_("a measurement"))
         )
         self._saver = Saver(place, self._signals, self._measurements, self._request, full)
         self._current = loop.Current()
@@ -105,7 +105,9 @@ class Attempt:
     ) -> Loader:
         """Return a loader for `steps` whose order is a function of (seed, epoch) and resumes anywhere.
 
-        The arguments are those of torch's DataLoader; `seed` defaults to the run's.
+        The arguments are those of torch's DataLoader; `seed` defaults to the run's. Where several processes
+        train together, `batch_size` is that of each, and each gets its part of every batch of all: the order
+        is the same for any number of them, as long as their batches together are as large.
 
         Raises:
             UsageError: the dataset has no length, or makes no batch.
@@ -121,6 +123,7 @@ class Attempt:
             collate_fn=collate_fn,
             pin_memory=pin_memory,
             seed=self.seed if seed is None else seed,
+            ranks=self._place.ranks,
         )
 
     def track(self, **objects: Any) -> None:

@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, default_colla
 
 from lastro.errors import UsageError
 from lastro.job.loop import Delivered
+from lastro.job.ranks import Ranks
 from lastro.locale import _
 
 
@@ -44,7 +45,8 @@ class _Sampler:
         for epoch in range(self._epoch, self._epochs):
             rows = order(loader.seed, epoch, loader.rows) if loader.shuffle else torch.arange(loader.rows)
             for batch in range(self._batch if epoch == self._epoch else 0, loader.per_epoch):
-                chosen = rows[batch * loader.batch_size : (batch + 1) * loader.batch_size]
+                whole = rows[batch * loader.batch_size : (batch + 1) * loader.batch_size]
+                chosen = whole[loader.part]
                 yield [(epoch, index) for index in chosen.tolist()]
 
 
@@ -91,11 +93,13 @@ def start_worker(number: int) -> None:
 class Loader:
     """Batches of a map-style dataset; made by `attempt.loader`.
 
+    `batch_size` is that of all processes that train together; `part` is what this one gets of each batch.
+
     Iterating it directly (validation, prediction) gives one epoch, always the same, and leaves the random
     states of the process alone.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - torch's own arguments, and what is ours
         self,
         dataset: Any,
         *,
@@ -106,6 +110,7 @@ class Loader:
         drop_last: bool = False,
         collate_fn: Callable[[list[Any]], Any] | None = None,
         pin_memory: bool = False,
+        ranks: Ranks | None = None,
     ) -> None:
         if isinstance(dataset, IterableDataset) or not hasattr(dataset, "__len__"):
             raise UsageError(
@@ -114,11 +119,23 @@ class Loader:
             )
         if batch_size < 1:
             raise UsageError(_("batch_size is {size}, but it has to be 1 or more").format(size=batch_size))
+        ranks = ranks or Ranks()
+        self.part = slice(ranks.rank * batch_size, (ranks.rank + 1) * batch_size)
+        batch_size *= ranks.count
         self.rows, self.batch_size, self.shuffle, self.seed = len(dataset), batch_size, shuffle, seed
         self.drop_last = drop_last
         self.per_epoch = self.rows // batch_size if drop_last else -(-self.rows // batch_size)
         if self.per_epoch == 0:
             raise UsageError(_("{rows} rows make no batch of {size}").format(rows=self.rows, size=batch_size))
+        if ranks.several and not drop_last and self.rows % batch_size:
+            raise UsageError(
+                _("the last batch of {rows} rows is too small to be divided among {count} processes").format(
+                    rows=self.rows, count=ranks.count
+                ),
+                hint=_("leave it out with drop_last=True, or add rows up to a multiple of {size}").format(
+                    size=batch_size
+                ),
+            )
         self._data = Seeded(dataset, seed, collate_fn or default_collate)
         self._workers, self._pin = num_workers, pin_memory
 

@@ -8,7 +8,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lastro import atomic, strictjson
@@ -16,6 +16,7 @@ from lastro.checkpoint import store
 from lastro.clock import SystemClock, iso
 from lastro.errors import StorageError, UsageError
 from lastro.job.item_index import has_items
+from lastro.job.ranks import Ranks, ranks_of
 from lastro.locale import _
 from lastro.paths import AttemptFolder, CampaignFolder, Disk, RunFolder
 from lastro.rules import Attempt, Order
@@ -29,11 +30,23 @@ BY_HAND = "lastro-run"
 
 @dataclass(frozen=True)
 class Place:
-    """An attempt and its folder. `by_hand`: nobody supervises it."""
+    """An attempt and its folder. `by_hand`: nobody supervises it. `ranks`: who trains together in it."""
 
     attempt: Attempt
     folder: AttemptFolder
     by_hand: bool
+    ranks: Ranks = field(default_factory=Ranks)
+
+    @property
+    def signals(self) -> Path:
+        """What this process says; the supervisor listens to the first one."""
+        ranks = self.ranks
+        return self.folder.signals if ranks.first else self.folder.rank_signals(ranks.rank)
+
+    @property
+    def heartbeat(self) -> Path:
+        ranks = self.ranks
+        return self.folder.heartbeat if ranks.first else self.folder.rank_heartbeat(ranks.rank)
 
     @property
     def disk(self) -> Disk:
@@ -77,6 +90,13 @@ def find_place(*, items: tuple[str, Sequence[str]] | None = None) -> Place:
         UsageError: `./lastro-run` belongs to another command.
     """
     named = os.environ.get(VARIABLE)
+    if not named and items is None and ranks_of().several:
+        raise UsageError(
+            _("{count} processes were started together, by hand: each would begin a run of its own").format(
+                count=ranks_of().count
+            ),
+            hint=_("start them by `lastro run -- torchrun ...`"),
+        )
     return _told(AttemptFolder(Path(named))) if named else _by_hand(Path.cwd(), items)
 
 
@@ -90,7 +110,7 @@ def _told(folder: AttemptFolder) -> Place:
             ),
             hint=_("unset {variable} to run the script by hand").format(variable=VARIABLE),
         ) from error
-    return Place(attempt, folder, by_hand=False)
+    return Place(attempt, folder, by_hand=False, ranks=ranks_of())
 
 
 def _by_hand(here: Path, items: tuple[str, Sequence[str]] | None) -> Place:

@@ -33,7 +33,7 @@ class FullDisk:
         self._disk = place.disk
         self._request = request
         # Of its own: the words that tell of a full disk must not wait for room themselves.
-        self._words = SignalWriter(place.folder.signals)
+        self._words = SignalWriter(place.signals)
         self._since: float | None = None
         self._what = ""
         self.sign_of_life: Callable[[], None] = lambda: None

@@ -47,10 +47,11 @@ class Saver:
     ) -> None:
         self._place = place
         self._order = place.attempt.order
+        self._ranks = place.ranks
         self._signals = signals
         self._measurements = measurements
         self._request = request
-        self._heart = Heartbeat(place.folder.heartbeat)
+        self._heart = Heartbeat(place.heartbeat)
         self._full = full
         full.sign_of_life = lambda: self._heart.beat(self.step)
         self._writer = CheckpointWriter(place, full)
@@ -126,16 +127,9 @@ class Saver:
         return position
 
     def _restore(self) -> Mapping[str, Any] | None:
-        checkpoints = self._place.folder.run.checkpoints
-        if self._place.still_mine():
-            retention.remove_leftovers(checkpoints)
+        self._ranks.meet()
         began = time.monotonic()
-        library = bridge()
-        found = store.latest(
-            checkpoints,
-            self._order.run,
-            lambda folder, manifest: snapshot.load(folder, manifest, library),
-        )
+        found = self._find() if self._ranks.first else store.Found(None, None, ())
         for folder, why in found.passed_over:
             self._signals.send(Signal.PASSED_OVER, folder=folder.name, why=why)
             tell(_("checkpoint {name} is passed over: {why}").format(name=folder.name, why=why))
@@ -143,12 +137,45 @@ class Saver:
         committed = self._place.attempt.committed_step
         # One that is not healthy counts as no progress, and still there is no beginning at step 0 after it.
         stop = judge_resume(committed if committed is not None else found.unhealthy_step, usable)
+        if self._ranks.several:
+            found, stop = self._with_first(found, stop)
         if stop is not None:
             self.stop(stop)
         if found.folder is None or found.manifest is None:
             self._not_finite_from_start = snapshot.not_finite(self._tracked, bridge(), self._arena)
             return None
         return self._put_back(found, began)
+
+    def _find(self) -> store.Found:
+        """Read the latest checkpoint that can be used."""
+        checkpoints = self._place.folder.run.checkpoints
+        if self._place.still_mine():
+            retention.remove_leftovers(checkpoints)
+        library = bridge()
+        return store.latest(
+            checkpoints,
+            self._order.run,
+            lambda folder, manifest: snapshot.load(folder, manifest, library),
+        )
+
+    def _with_first(self, found: store.Found, stop: Stop | None) -> tuple[store.Found, Stop | None]:
+        """Go on from the very checkpoint that the first process has found, or stop as it does.
+
+        Raises:
+            CheckpointDamaged: this process cannot read what the first one has read.
+        """
+        name, stop = self._ranks.from_first((found.folder.name if found.folder else None, stop))
+        if name is None or self._ranks.first:
+            return found, stop
+        folder = self._place.folder.run.checkpoints / name
+        manifest = store.committed(folder)
+        if isinstance(manifest, str):
+            raise store.unlike_first(name, manifest)
+        try:
+            content = snapshot.load(folder, manifest, bridge())
+        except store.Unverified as error:
+            raise store.unlike_first(name, str(error)) from error
+        return store.Found(folder, manifest, (), content=content), stop
 
     def _put_back(self, found: store.Found, began: float) -> Mapping[str, Any] | None:
         assert found.folder is not None and found.manifest is not None
@@ -158,7 +185,12 @@ class Saver:
         leave_out = self._order.leave_out
         groups = snapshot.decode(found.content)
         snapshot.check_groups(groups, self._tracked, leave_out)
-        snapshot.apply(groups, self._tracked, library, leave_out)
+        if not snapshot.apply(groups, self._tracked, library, leave_out, rank=self._ranks.rank):
+            tell(
+                _("{name} was saved by fewer processes: this one has random states of its own").format(
+                    name=found.folder.name
+                )
+            )
         for name, (before, here) in snapshot.moved(found.content, self._tracked, bridge()).items():
             tell(
                 _("{name} was saved on {before} and goes on on {here}").format(
@@ -202,11 +234,14 @@ class Saver:
         self._full.over()
         self.judge()
         self._settle()
-        if last or self._request.asked:
+        due = not (last or self._request.asked) and self._wants_save(step)
+        due, asked = self._ranks.any_of((due, self._request.asked))
+        if last or asked:
             self.make_safe("end" if last else "asked")
-        elif self._is_due(step):
-            self._save_or_skip(step)
-        if self._request.asked:
+        elif due:
+            self._save("due")
+        if asked:
+            self._ranks.wait_for_all()  # one that leaves first would have the others ended in their save
             self._signals.send(Signal.LEFT, step=step)
             text = _("leaves at step {step}: {meaning}").format(
                 step=step, meaning=EXIT_CODES[SAVED_ON_REQUEST]
@@ -218,10 +253,12 @@ class Saver:
         elapsed = time.monotonic() - self._saved_time
         return is_due(self._schedule, max(self._saved_step, self._skipped_step), step, elapsed)
 
-    def _save_or_skip(self, step: int) -> None:
+    def _wants_save(self, step: int) -> bool:
+        """Tell whether a save is due and can begin now; one that cannot is told. The first process says."""
+        if not self._ranks.first or not self._is_due(step):
+            return False
         if not self._writer.busy:
-            self._save("due")
-            return
+            return True
         if self._told_skipped != self._writer.in_flight:
             self._told_skipped = self._writer.in_flight
             self._signals.send(Signal.SKIPPED, step=step, in_flight=self._told_skipped)
@@ -231,6 +268,7 @@ class Saver:
                 )
             )
         self._skipped_step = step if self._schedule.every_steps is not None else self._skipped_step
+        return False
 
     def judge(self) -> None:
         """Write what was logged and kept back; end the process when a stop rule speaks on it."""
@@ -279,12 +317,14 @@ class Saver:
                 _("there is no checkpoint to keep: no update is complete"),
                 hint=_("call save(keep=...) after the first safe point"),
             )
-        retention.keep_for(self._place.folder.run.checkpoints, self._saved_name, why)
+        if self._ranks.first:
+            retention.keep_for(self._place.folder.run.checkpoints, self._saved_name, why)
 
     def _save(self, why: str) -> None:
         """Copy the state and begin to write it; the one before is settled."""
         began = time.monotonic()
         self._settle()
+        random = self._ranks.at_first(bridge().random_state()) if self._ranks.several else None
         facts = store.Facts(
             run=self._order.run,
             attempt=self._place.attempt.number,
@@ -295,8 +335,17 @@ class Saver:
             measured=self._measured,
         )
         self._measured = {}
+        if not self._ranks.first:
+            self._saved_step, self._saved_name, self._saved_time = self.step, facts.name, began
+            return
         taken = snapshot.take(
-            self._tracked, self._position, bridge(), self._arena, self._base, look_again=why == "end"
+            self._tracked,
+            self._position,
+            bridge(),
+            self._arena,
+            self._base,
+            look_again=why == "end",
+            random=random,
         )
         self._saved_step, self._saved_name, self._saved_time = self.step, facts.name, began
         self._writer.begin(facts, taken, self._not_finite_from_start, began)

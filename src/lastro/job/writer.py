@@ -71,7 +71,7 @@ class CheckpointWriter:
         self._checkpoints: Path = place.folder.run.checkpoints
         self._policy = place.attempt.order.checkpoint
         # Of its own: the thread must not wait for room where only the loop can make some.
-        self._signals = SignalWriter(place.folder.signals)
+        self._signals = SignalWriter(place.signals)
         self._verified: set[str] = set()
         self._foreseen = False
         self._save: _Save | None = None
