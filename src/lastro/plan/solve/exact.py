@@ -30,6 +30,8 @@ class Search:
     problem: Problem
     effort: Effort
     best: Layout | None = None
+    #: The best on leases that HiGHS chose: a better place to begin than a better plan on other leases.
+    chosen: Layout | None = None
     floor: int = 0
     impossible: bool = False
     limit: bool = False
@@ -148,12 +150,14 @@ def _calendar_for(state: Search, master: Master, choice: Choice) -> bool:
     leases = _leases(state.problem, choice)
     listed = listed_on(state.shop, leases).listed
     if not listed.late and not listed.over:
+        state.chosen = listed.layout
         state.offer(listed.layout)
     calendar = Calendar(problem=state.problem, leases=leases, floor=state.floor)
     few = len(calendar.on) <= SMALL // 5
     laid = calendar.solve(state.limits(0.2 if few else 0.05))
     state.spend(laid)
     state.offer(laid.layout)
+    state.chosen = laid.layout or state.chosen
     if laid.done:
         master.cut(choice.leases, objective_of(state.problem, laid.layout) if laid.layout else None)
     return laid.done
@@ -216,7 +220,7 @@ def _improve(state: Search) -> None:
     goal = int(state.floor / (1 - state.effort.enough))
     improved = improve(
         state.problem,
-        state.best,
+        state.chosen or state.best,
         candidates(state.shop, state.shelf, {}),
         floor=state.floor,
         goal=goal,
