@@ -22,6 +22,80 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a reload is jailed where a jail can be had",
+        "closeout/reload/level.py",
+        "return (JAILED, None) if why is None else (FRESH, why)",
+        "return FRESH, why",
+        "tests/closeout/traps/test_traps.py::test_a_vocabulary_under_tmp_is_not_there_in_a_jail",
+    ),
+    Mechanism(
+        "a jail has no network",
+        "sandbox/sealed.py",
+        "\"--unshare-all\", ",
+        "\"--unshare-pid\", ",
+        "tests/closeout/traps/test_traps.py::test_a_base_from_the_network_cannot_be_fetched",
+    ),
+    Mechanism(
+        "a pickle that was allowed is loaded in a jail and nowhere else",
+        "closeout/reload/apart.py",
+        "if loader.only_jailed and level != JAILED:",
+        "if False:",
+        "tests/closeout/traps/test_traps.py::"
+        "test_a_pickle_that_was_allowed_is_loaded_in_a_jail_and_never_accepted_for_that",
+    ),
+    Mechanism(
+        "what a pickle would call is looked at before it is loaded",
+        "closeout/controls.py",
+        "    if found.dangerous:\n",
+        "    if False:\n",
+        "tests/closeout/traps/test_traps.py::test_a_payload_is_found_and_not_run",
+    ),
+    Mechanism(
+        "a name in a pickle counts only when nothing stands between its texts",
+        "closeout/pickles.py",
+        "if isinstance(pushed, str) else []",
+        "if isinstance(pushed, str) else texts",
+        "tests/closeout/test_pickles.py::"
+        "test_a_name_that_is_hidden_behind_others_is_no_name_that_can_be_read",
+    ),
+    Mechanism(
+        "shards are compared with their index",
+        "closeout/inventory.py",
+        "shards=shard_faults(place),",
+        "shards=(),",
+        "tests/closeout/traps/test_traps.py::test_a_truncated_shard_is_named",
+    ),
+    Mechanism(
+        "a link in a folder is followed to where it leads before anything is copied",
+        "closeout/close.py",
+        "inventory = replace(inventory, links_out=links)",
+        "pass",
+        "tests/closeout/traps/test_traps.py::test_a_link_out_of_the_folder_is_named_with_its_target",
+    ),
+    Mechanism(
+        "a base has the bytes that were promised",
+        "closeout/base.py",
+        "    if found != promised.sha256:\n",
+        "    if False:\n",
+        "tests/closeout/traps/test_traps.py::test_another_base_than_was_promised_is_told_by_its_digest",
+    ),
+    Mechanism(
+        "what a run claims is compared with what is recomputed",
+        "closeout/close.py",
+        "return found if rule.claimed is None else",
+        "return found if True else",
+        "tests/closeout/traps/test_traps.py::"
+        "test_a_swapped_evaluation_set_with_the_same_ids_is_known_by_the_claim",
+    ),
+    Mechanism(
+        "a published file that is gone from its folder is missed",
+        "closeout/verify.py",
+        "    if path not in promised and own:\n",
+        "    if False:\n",
+        "tests/closeout/traps/test_traps.py::"
+        "test_a_file_that_slipped_into_the_folder_after_publishing_is_named",
+    ),
+    Mechanism(
         "a drill that is left ends what it has started",
         "drill/arm.py",
         "    finally:\n        end_tree(marker)",
