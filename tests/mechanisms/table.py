@@ -31,8 +31,8 @@ MECHANISMS = (
     Mechanism(
         "a jail has no network",
         "sandbox/sealed.py",
-        "\"--unshare-all\", ",
-        "\"--unshare-pid\", ",
+        '"--unshare-all", ',
+        '"--unshare-pid", ',
         "tests/closeout/traps/test_traps.py::test_a_base_from_the_network_cannot_be_fetched",
     ),
     Mechanism(
