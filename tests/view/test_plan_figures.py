@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lastro.plan.parts import Finding, Holding
+from lastro.plan.points import DecisionPoint
 from lastro.view import plan_figures as figures
 from tests.view.plans import CALENDAR, cost, option, plan_of, refused, usd
 
@@ -68,6 +69,8 @@ def test_what_is_rented_is_told_with_its_terms() -> None:
 
     assert figures.holdings(option(holdings=(two,))) == "2 lots of a, held for 6 d 0 h (2 terms)"
     assert figures.holdings(option(holdings=(hourly,))) == "2 × b for 40 h 00 min"
+    unknown = Holding(offer="c", kind="lot", gpu=None, leases=0, machines=0, terms=None, hours=0)
+    assert figures.holdings(option(holdings=(unknown,))) == "c, nobody knows for how long"
     assert figures.holdings(option(holdings=())) == "nothing that could be priced"
 
 
@@ -105,6 +108,18 @@ def test_an_effect_that_was_not_drawn_is_unknown() -> None:
 
 def test_a_note_that_several_options_share_is_told_once() -> None:
     assert figures.notes_once([option(notes=("a", "b")), option(notes=("b", "c"))]) == [("a", "b"), ("c",)]
+
+
+def test_a_decision_names_what_waits_for_it(tmp_path: Path) -> None:
+    points = (
+        DecisionPoint(stage="pilot", shares=(), holds=("wide", "deep")),
+        DecisionPoint(stage="review", shares=(), holds=()),
+    )
+
+    assert list(figures.decisions(plan_of(tmp_path, decision_points=points))) == [
+        "pilot ends with a decision; what waits for it: wide, deep",
+        "review ends with a decision; nothing waits for it",
+    ]
 
 
 def test_the_next_step_names_the_options_that_do_fit(tmp_path: Path) -> None:

@@ -3,11 +3,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lastro.plan.learned import Learned
 from lastro.plan.model import Plan
-from lastro.plan.parts import Finding
+from lastro.plan.parts import Finding, Span
+from lastro.plan.points import DecisionPoint
 from lastro.view.html import style
 from lastro.view.plan_html import headline, render_plan
 from tests.plan.planning import plan as planned
@@ -118,7 +121,7 @@ def test_unknown_is_a_word_and_never_a_zero(tmp_path: Path) -> None:
     ],
 )
 def test_the_headline_says_what_it_comes_to(
-    tmp_path: Path, change: dict[str, object], verdict: str, text: str
+    tmp_path: Path, change: dict[str, Any], verdict: str, text: str
 ) -> None:
     told = headline(plan_of(tmp_path, option(**change)))
 
@@ -182,6 +185,19 @@ def test_the_parts_of_both_pages_are_the_same(made: Plan) -> None:
     assert page(made).count(":root {") == 3
     own = (ROOT / "src/lastro/view/templates/plan.css").read_text(encoding="utf-8")
     assert not re.search(r"^(:root|body|table|\.card|\.chip)\b[^,{]*\{", own, re.M)
+
+
+def test_decisions_and_what_was_learned_are_told(tmp_path: Path) -> None:
+    points = (DecisionPoint(stage="pilot", shares=(), holds=("wide",)),)
+    hours = Span(low=1, likely=2, high=3)
+    learned = Learned(
+        run="wide", stage="run", gpu="X", hours=hours, declared=None, count=3, origin="3 runs", why=""
+    )
+
+    text = Reader(page(plan_of(tmp_path, option(), decision_points=points, estimates=(learned,)))).text
+
+    assert "pilot ends with a decision; what waits for it: wide" in text
+    assert "wide on X: 1 h 00 min to 3 h 00 min, likely 2 h 00 min; 3 runs" in text
 
 
 def test_a_left_out_run_is_named(tmp_path: Path) -> None:

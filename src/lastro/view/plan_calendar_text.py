@@ -119,6 +119,7 @@ def _legend(plan: Plan, axis: Axis, width: int) -> Iterator[Text]:
     if len(_columns(plan, width)) == 4:
         told += "; " + _("+1 h: by how much one more hour moves the end, in h")
     yield Text(told, style="dim")
+    yield from (Text(f"{_DECIDE} {line}") for line in figures.decisions(plan))
 
 
 def total_line(plan: Plan) -> Text | None:

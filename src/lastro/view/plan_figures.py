@@ -116,6 +116,8 @@ def holdings(option: Option) -> str:
 
 
 def _holding(one: Holding) -> str:
+    if one.leases < 1:
+        return _("{offer}, nobody knows for how long").format(offer=one.offer)
     if one.terms is None:
         what = one.offer if one.leases <= 1 else f"{one.leases} × {one.offer}"
         return _("{what} for {hours}").format(what=what, hours=hours(one.hours))
@@ -155,6 +157,17 @@ def effect(slot: Slot) -> str:
     if slot.one_more_hour is None:
         return show.unknown()
     return f"+{slot.one_more_hour:.2f}".rstrip("0").rstrip(".") if slot.one_more_hour >= 0.005 else "0"
+
+
+def decisions(plan: Plan) -> Iterator[str]:
+    """Yield for each decision point what it comes after, and what waits for it."""
+    for point in plan.decision_points:
+        if point.holds:
+            yield _("{stage} ends with a decision; what waits for it: {runs}").format(
+                stage=point.stage, runs=", ".join(point.holds)
+            )
+        else:
+            yield _("{stage} ends with a decision; nothing waits for it").format(stage=point.stage)
 
 
 def next_step(plan: Plan, *, frozen: bool) -> str:
