@@ -36,15 +36,27 @@ def _measure(folder: Path, extra: str) -> Measured:
 
 
 def test_bytes_and_files_below_a_folder_are_counted(tmp_path: Path) -> None:
-    """Three folders of four files of ten bytes; a link counts as itself, not as what it leads to."""
+    """Three folders of four files of ten bytes."""
     _tree(tmp_path / "data", 3, 4)
-    (tmp_path / "large").write_bytes(bytes(5000))
-    (tmp_path / "data" / "link").symlink_to(tmp_path / "large")
 
     counted = found(tmp_path / "data", FOREVER)
 
-    assert (counted.files, counted.at_least) == (13, False)
-    assert 120 < counted.bytes < 5000
+    assert (counted.bytes, counted.files, counted.at_least) == (120, 12, False)
+
+
+def test_links_as_a_cache_of_weights_has_them_count_as_what_they_lead_to(tmp_path: Path) -> None:
+    """Outside 5000 bytes count; a link to what is counted anyway, and one to a folder, add their own few."""
+    _tree(tmp_path / "data", 1, 1)
+    (tmp_path / "blob").write_bytes(bytes(5000))
+    (tmp_path / "data" / "weights").symlink_to(tmp_path / "blob")
+    (tmp_path / "data" / "again").symlink_to(tmp_path / "data" / "0" / "0")
+    (tmp_path / "data" / "back").symlink_to(tmp_path)
+    (tmp_path / "data" / "lost").symlink_to(tmp_path / "nowhere")
+
+    counted = found(tmp_path / "data", FOREVER)
+
+    assert counted.files == 5
+    assert 5010 <= counted.bytes < 5010 + 3 * 300
 
 
 def test_counting_ends_in_time_and_says_at_least(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,10 @@ def _compare(again: str, an_hour: str, hours: str) -> KeepOrDownload:
 
 
 def test_a_disk_against_downloads_by_hand() -> None:
-    """0.60 a download, 0.05 an hour of disk: 12 h between two sessions. In 72 h the disk costs 3.60, which are
-    six downloads; the first is needed anyway, so seven sessions cost the same, and eight are dearer.
+    """0.60 a download, 0.05 an hour of disk: 12 h between two sessions.
+
+    In 72 h the disk costs 3.60, which are six downloads. The first is needed anyway: seven sessions cost the
+    same both ways, and from eight on the disk is cheaper.
     """
     found = _compare("0.60", "0.05", "72")
 

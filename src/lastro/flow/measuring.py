@@ -99,7 +99,7 @@ def _code(loaded: LoadedCampaign, spec: Campaign) -> State | str | None:
 
 
 def found(path: Path, until: float) -> Found:
-    """Return bytes and files below a path; links are counted as themselves.
+    """Return bytes and files below a path; see `_Count` for links.
 
     Args:
         path: a file or a folder.
@@ -107,8 +107,8 @@ def found(path: Path, until: float) -> Found:
     """
     if not path.is_dir():
         return Found(bytes=path.stat().st_size, files=1, why=_("{path} here").format(path=path.name))
-    count = _Count(until)
-    count.below(path)
+    count = _Count(path, until)
+    count.all()
     why = _("{path} here").format(path=path.name)
     if count.late:
         why = _("at least: {path} here was counted for a few seconds, and there is more").format(
@@ -120,17 +120,22 @@ def found(path: Path, until: float) -> Found:
 
 
 class _Count:
-    """Bytes and files so far. `closed`: a folder that cannot be read. `late`: the time was over."""
+    """Bytes and files so far. `closed`: a folder that cannot be read. `late`: the time was over.
 
-    def __init__(self, until: float) -> None:
+    A link to a file elsewhere counts as that file, because a cache of weights is such links; any other link
+    counts as itself: what it leads to is counted where it lies, or is a folder, which may lead back.
+    """
+
+    def __init__(self, root: Path, until: float) -> None:
         self.bytes = 0
         self.files = 0
         self.closed: str | None = None
         self.late = False
+        self._root = root.resolve()
         self._until = until
 
-    def below(self, path: Path) -> None:
-        waiting = [str(path)]
+    def all(self) -> None:
+        waiting = [str(self._root)]
         while waiting and not self._is_late():
             folder = waiting.pop()
             try:
@@ -147,7 +152,7 @@ class _Count:
             if number % _LOOK_EVERY == 0 and self._is_late():
                 break
             try:
-                facts = entry.stat(follow_symlinks=False)
+                facts = entry.stat(follow_symlinks=self._leads_out(entry))
             except FileNotFoundError:
                 continue
             if stat.S_ISDIR(facts.st_mode):
@@ -156,6 +161,11 @@ class _Count:
                 self.bytes += facts.st_size
                 self.files += 1
         return folders
+
+    def _leads_out(self, entry: os.DirEntry[str]) -> bool:
+        if not entry.is_symlink() or not entry.is_file():
+            return False
+        return not Path(entry.path).resolve().is_relative_to(self._root)
 
     def _is_late(self) -> bool:
         self.late = self.late or time.monotonic() >= self._until
