@@ -793,4 +793,26 @@ MECHANISMS = (
         "if {rate.base, rate.to} == {money.currency, to}]",
         "tests/spec/test_rates.py::test_without_a_rate_of_that_direction_and_day_nothing_is_converted",
     ),
+    Mechanism(
+        "what comes after a decision point waits for the decision",
+        "flow/policy.py",
+        "    return [run for run in _idle(now) if run.id not in now.standing.held]",
+        "    return _idle(now)",
+        "tests/flow/test_deciding.py::test_what_is_held_alone_says_what_it_waits_for",
+    ),
+    Mechanism(
+        "while a person decides nothing is started",
+        "flow/policy.py",
+        "    if now.standing.awaits is not None:\n        return Halt",
+        "    if False:\n        return Halt",
+        "tests/flow/test_deciding.py::"
+        "test_while_a_person_decides_an_hourly_machine_is_let_go_and_a_lot_is_kept",
+    ),
+    Mechanism(
+        "a pilot counts what earlier attempts have worked",
+        "run/limits.py",
+        "return self._worked_before + seen.now",
+        "return seen.now",
+        "tests/run/test_limits.py::test_a_pilot_counts_what_earlier_attempts_have_worked",
+    ),
 )

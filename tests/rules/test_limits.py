@@ -120,6 +120,7 @@ def test_without_limits_nothing_is_reached() -> None:
         (LimitKind.DEADLINE, Verdict.PAUSED),
         (LimitKind.BUDGET, Verdict.PAUSED),
         (LimitKind.IDLE, Verdict.PAUSED),
+        (LimitKind.PILOT, Verdict.PAUSED),
     ],
 )
 def test_a_run_goes_on_elsewhere_after_a_lease_and_waits_for_a_person_after_the_others(

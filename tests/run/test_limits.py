@@ -16,7 +16,7 @@ from lastro.billing import Lease, LeaseKind
 from lastro.clock import SystemClock, iso
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
-from lastro.paths import RunFolder
+from lastro.paths import CampaignFolder, RunFolder, stream_of_attempt
 from lastro.procs.killtree import end_tree
 from lastro.rules import Cause, End, Limits
 from lastro.run import limits as run_limits
@@ -123,6 +123,49 @@ def test_only_a_limit_lets_the_machine_go(tmp_path: Path, monkeypatch: pytest.Mo
     assert not release.exists()
     release_after(Cause(end=End.LIMIT, why="because", limit="lease_end"))
     assert strictjson.read(release) == {"why": "lease end"}
+
+
+def test_a_lot_stays_while_a_person_decides_after_a_pilot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = tmp_path / "release.json"
+    monkeypatch.setenv("LASTRO_RELEASE", str(release))
+    over = Cause(end=End.LIMIT, why="the pilot is over", limit="pilot")
+
+    release_after(over, Lease(offer="box", kind=LeaseKind.LOT, price=None, term_seconds=3600))
+    assert not release.exists()
+    release_after(over, Lease(offer="box", kind=LeaseKind.HOURLY, price=None))
+    assert strictjson.read(release) == {"why": "pilot"}
+
+
+def test_a_pilot_that_is_over_saves_and_pauses_its_run(tmp_path: Path) -> None:
+    folder = supervised(tmp_path, Limits(work_seconds=1.0))
+
+    assert events_of(folder, 1)[-1].facts["verdict"] == "paused"
+    assert "the pilot is over" in events_of(folder, 1)[-1].facts["why"]
+    assert (folder.outputs / "saved").exists()
+
+
+def test_a_pilot_counts_what_earlier_attempts_have_worked(tmp_path: Path) -> None:
+    """90 s before and 9 s now are no more than 99; with one second less the pilot is over."""
+    folder, order = order_for(tmp_path, "true")
+    campaign = CampaignFolder(Path(order.campaign_folder))
+    earlier = StreamWriter(campaign.stream(stream_of_attempt(order.run, 1)), SystemClock(), {})
+    earlier.append(EventType.ATTEMPT_STARTED, run=order.run, attempt=1)
+    earlier.append(EventType.ATTEMPT_ENDED, cause={}, seconds=90.0)
+    earlier.close()
+    folder.attempt(2).root.mkdir(parents=True)
+    stream = StreamWriter(tmp_path / "s-2.jsonl", SystemClock(), {})
+
+    told = [
+        LimitWatch(folder.attempt(2), replace(order, limits=Limits(work_seconds=limit)), stream).look(
+            Seen(now=9.0, started=0.0, step=lambda: 1, job=1)
+        )
+        for limit in (99.5, 98.5)
+    ]
+
+    assert told[0] is None
+    assert told[1] is not None and told[1].limit == "pilot"
 
 
 class _StepsAYear(datetime):
