@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -47,7 +48,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
             time.sleep(facts.delay)
             self.send_response(facts.status)
             self.end_headers()
-            self.wfile.write(facts.body)
+            with contextlib.suppress(BrokenPipeError):  # it did not wait
+                self.wfile.write(facts.body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in http.server
             pass

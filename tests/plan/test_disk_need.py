@@ -27,8 +27,10 @@ def _bytes(need: DiskNeed) -> dict[str, int | None]:
 
 
 def test_everything_adds_up_by_hand(tmp_path: Path) -> None:
-    """14 + 40 + 60 + checkpoints + 3 results of 1 + 5 of caches. Three runs keep two saves of 4 GB and one
-    more is being written: (3 * 2 + 1) * 4 = 28. In all 150, with 10 % slack 165, in steps of 10 GB 170.
+    """14 + 40 + 60 + checkpoints + 3 results of 1 + 5 of caches.
+
+    Three runs keep two saves of 4 GB and one more is being written: (3 * 2 + 1) * 4 = 28. In all 150, with
+    10 % slack 165, in steps of 10 GB 170.
     """
     need = _need(
         tmp_path,

@@ -63,7 +63,12 @@ def test_a_frozen_base_is_written_once_as_predicted(tmp_path: Path) -> None:
 
 def test_a_program_that_saves_by_itself_saves_all_weights_each_time() -> None:
     """1000 bfloat16 of which 100 are trained with Adam: 2000 + 100 * 2 * 2 = 2400 bytes, nothing once."""
-    model: dict[str, Any] = {"parameters": 1000.0, "trainable": 100.0, "dtype": "bfloat16", "optimizer": "adam"}
+    model: dict[str, Any] = {
+        "parameters": 1000.0,
+        "trainable": 100.0,
+        "dtype": "bfloat16",
+        "optimizer": "adam",
+    }
 
     alone = _state(own_program=True, **model)
     with_lastro = _state(**model)
