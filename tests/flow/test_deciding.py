@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from lastro.billing import Lease
 from lastro.flow import policy
 from lastro.flow.deciding import Standing, measured, standing_of, work_limit
+from lastro.flow.orders import unattended_seconds
 from lastro.flow.pace import pace_of
 from lastro.flow.waiting import still_billing
 from lastro.journal.events import EventType as E
@@ -169,3 +171,11 @@ def test_what_cannot_be_told_is_unknown_with_its_reason() -> None:
     assert (unsaid.hours, empty.hours) == (None, None)
     assert "`steps`" in unsaid.why
     assert "too few steps" in empty.why
+
+
+def test_a_machine_of_a_lot_waits_for_home_as_long_as_the_lot_lasts() -> None:
+    """Three days, and not the five minutes of the campaign."""
+    plan = plan_of(idle_seconds=300.0)
+
+    assert unattended_seconds(plan, Lease.from_json(LOT)) == 259200.0
+    assert unattended_seconds(plan, Lease.from_json(HOURLY)) == 300.0

@@ -354,7 +354,7 @@ class Driver:
             boot_seconds=self._d.plan.boot_seconds,
             faults=self._d.faults,
             workdir=Path(self._d.session.facts.campaign_file).parent,
-            unattended_seconds=unattended_seconds(self._d.plan),
+            unattended_seconds=unattended_seconds(self._d.plan, lease),
         )
         try:
             machine = self._d.provider.create(request)

@@ -503,11 +503,10 @@ def _require_same(copy: Path, digest: str, source: Path) -> None:
 def _publish(draft: Draft, session: Session, frozen: Mapping[str, Any] | None = None) -> None:
     """Put the frozen plan beside the runs. One that the journal has and a kill has kept away is put there."""
     folder = session.on_disk
-    text = strictjson.pretty(draft.plan.as_json() if frozen is None else frozen)
-    if frozen is not None and folder.plan.exists() and folder.plan.read_text() == text:
+    if frozen is not None and folder.plan.exists() and strictjson.read(folder.plan) == frozen:
         return
     atomic.make_folder(folder.root)
-    atomic.write_text(folder.plan, text)
+    atomic.write_text(folder.plan, strictjson.pretty(draft.plan.as_json() if frozen is None else frozen))
     atomic.write_text(folder.frozen_file, draft.loaded.text)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from lastro.billing import Lease, LeaseKind
 from lastro.paths import Disk
 from lastro.plan.build import Plan, PlannedRun
 from lastro.providers.base import Machine, Traits
@@ -46,7 +47,7 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
         disk=place.disk_uuid,
         committed_step=place.committed_step,
         setup=plan.setup,
-        unattended_seconds=unattended_seconds(plan),
+        unattended_seconds=unattended_seconds(plan, place.limits.lease),
         stop=plan.stop,
         limits=place.limits,
         checkpoint=plan.checkpoint,
@@ -66,8 +67,13 @@ def code_of(plan: Plan) -> CodeIdentity:
     )
 
 
-def unattended_seconds(plan: Plan) -> float:
-    """Return how long a machine waits for a word of home after everything on it has ended."""
+def unattended_seconds(plan: Plan, lease: Lease | None = None) -> float:
+    """Return how long a machine waits for a word of home after everything on it has ended.
+
+    One of a lot waits as long as the lot lasts: it is paid, and another one would be paid too.
+    """
+    if lease is not None and lease.kind is LeaseKind.LOT and lease.term_seconds is not None:
+        return float(lease.term_seconds)
     return Order.unattended_seconds if plan.idle_seconds is None else plan.idle_seconds
 
 

@@ -61,7 +61,7 @@ def told_of(machine: MachineView, view: CampaignView) -> str:
     traits = traits_of(machine.provider)
     if view.plan is None or traits is None or not traits.ends_itself:
         return text
-    seconds = unattended_seconds(Plan.from_json(view.plan))
+    seconds = unattended_seconds(Plan.from_json(view.plan), machine.lease)
     return _("{text}, and it lets itself go {time} after its last run has ended").format(
         text=text, time=show_duration(timedelta(seconds=seconds))
     )

@@ -9,7 +9,6 @@ import traceback
 from pathlib import Path
 
 from lastro import strictjson
-from lastro.billing import LeaseKind
 from lastro.clock import SystemClock
 from lastro.errors import Fenced, LastroError, StorageError
 from lastro.paths import CampaignFolder, RunFolder
@@ -46,14 +45,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _watch_of(folder: RunFolder) -> Watch | None:
-    """Return what is to be watched after the end; None when the order cannot be read.
-
-    A machine whose lot is paid costs nothing more by staying, and another lot would: it is not watched.
-    """
+    """Return what is to be watched after the end; None when the order cannot be read."""
     with contextlib.suppress(OSError, StorageError, KeyError, TypeError, ValueError):
         order = Order.from_json(strictjson.read(folder.order))
-        if order.limits.lease is not None and order.limits.lease.kind is LeaseKind.LOT:
-            return None
         return Watch(CampaignFolder(Path(order.campaign_folder)), order.machine, order.unattended_seconds)
     return None
 
