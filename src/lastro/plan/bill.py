@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from lastro.billing import Lease, LeaseKind, cost
 from lastro.locale import _
 from lastro.plan.calendar import Calendar
 from lastro.plan.draws import Held
+from lastro.plan.hours import Band, cost_between, read_bands
 from lastro.plan.intervals import GPU
 from lastro.plan.parts import Cost, CostLine, DiskNeed, Holding, Slot
 from lastro.plan.traffic import traffic_lines
@@ -35,7 +36,7 @@ class Bill:
 
 
 def bill(
-    campaign: Campaign, market: Offers, offer: Offer, calendar: Calendar, need: DiskNeed, on: date
+    campaign: Campaign, market: Offers, offer: Offer, calendar: Calendar, need: DiskNeed, now: datetime
 ) -> Bill:
     """Return what a calendar costs when all its machines are of one offer.
 
@@ -45,18 +46,18 @@ def bill(
         offer: its price may be unknown; then so is the sum.
         calendar: laid out for this offer's cards.
         need: what the disk has to hold.
-        on: the day, for rates of exchange.
+        now: when it begins, for rates of exchange and prices by the hour of the day; aware.
     """
     lanes = machine_lanes(calendar)
-    held = _cheaper_way(offer, calendar)
-    machines = _machines(offer, calendar, held)
+    held = _cheaper_way(offer, calendar, now)
+    machines = _machines(offer, calendar, held, now)
     lines = [
         machines.line,
         *_disk_lines(market, offer, calendar, need, len(lanes)),
         *traffic_lines(campaign, market, offer),
     ]
     target = campaign.budget.currency if campaign.budget else None
-    return Bill(holding=machines.holding, cost=total_of(lines, market, target, on), held=held)
+    return Bill(holding=machines.holding, cost=total_of(lines, market, target, now.date()), held=held)
 
 
 def unknown_bill(offer: Offer, why: str) -> Bill:
@@ -103,11 +104,11 @@ class _Machines:
     line: CostLine
 
 
-def _machines(offer: Offer, calendar: Calendar, held: Held) -> _Machines:
+def _machines(offer: Offer, calendar: Calendar, held: Held, now: datetime) -> _Machines:
     lanes = machine_lanes(calendar)
     if offer.kind is LeaseKind.LOT:
         return _lots(offer, calendar, lanes)
-    amounts = {case: _hourly(offer, calendar, lanes, case, held) for case in CASES}
+    amounts = {case: _hourly(offer, calendar, lanes, case, held, now) for case in CASES}
     hours = round(sum(end - start for start, end in _spans(calendar, lanes, "likely", held)), 9)
     name = f"{len(lanes)} × {offer.name}" if len(lanes) > 1 else offer.name
     line = CostLine(
@@ -142,6 +143,8 @@ def _price_text(offer: Offer) -> str:
     if price is None:
         return _("the price of {offer} is unknown").format(offer=offer.name)
     what = _("{price} a lot") if offer.kind is LeaseKind.LOT else _("{price} an hour")
+    if offer.by_hour:
+        what = _("{price} an hour, other prices by the hour of the day, begun now")
     return _("{what} ({source}, {seen})").format(
         what=what.format(price=price), source=offer.source, seen=seen
     )
@@ -159,10 +162,14 @@ def _spans(calendar: Calendar, lanes: Sequence[str], case: str, held: Held) -> l
     return spans
 
 
-def _hourly(offer: Offer, calendar: Calendar, lanes: Sequence[str], case: str, held: Held) -> Money | None:
+def _hourly(
+    offer: Offer, calendar: Calendar, lanes: Sequence[str], case: str, held: Held, now: datetime
+) -> Money | None:
     lease = offer.lease()
     if lease.price is None:
         return None
+    if offer.by_hour:
+        return _by_hour(offer, _spans(calendar, lanes, case, held), now)
     total = lease.price.times(0)
     for start, end in _spans(calendar, lanes, case, held):
         # Rounded to the microsecond: 0.1 h and the like are no exact floats.
@@ -172,13 +179,37 @@ def _hourly(offer: Offer, calendar: Calendar, lanes: Sequence[str], case: str, h
     return total
 
 
-def _cheaper_way(offer: Offer, calendar: Calendar) -> Held:
+def _by_hour(offer: Offer, spans: Sequence[tuple[float, float]], now: datetime) -> Money | None:
+    """Return what machines cost by the hours of the day in which they are held, when it begins now."""
+    bands = bands_of(offer)
+    total: Money | None = None
+    for start, end in spans:
+        begin = now + timedelta(hours=start) - timedelta(seconds=offer.boot_seconds)
+        part = cost_between(
+            begin,
+            now + timedelta(hours=end),
+            bands=bands,
+            price=offer.machine_price,
+            utc_offset=timedelta(hours=offer.utc),
+        )
+        if part is None:
+            return None
+        total = part if total is None else total + part
+    return total
+
+
+def bands_of(offer: Offer) -> tuple[Band, ...]:
+    """Return an offer's prices by the hour of the day."""
+    return read_bands(offer.machine_by_hour, none=offer.not_by_hour)
+
+
+def _cheaper_way(offer: Offer, calendar: Calendar, now: datetime) -> Held:
     """Say whether a machine is kept between its intervals, or given back and taken again."""
     if offer.kind is LeaseKind.LOT:
         return Held.END
     lanes = machine_lanes(calendar)
-    each = _hourly(offer, calendar, lanes, "likely", Held.INTERVAL)
-    kept = _hourly(offer, calendar, lanes, "likely", Held.WHOLE)
+    each = _hourly(offer, calendar, lanes, "likely", Held.INTERVAL, now)
+    kept = _hourly(offer, calendar, lanes, "likely", Held.WHOLE, now)
     return (
         Held.INTERVAL if each is not None and kept is not None and each.amount < kept.amount else Held.WHOLE
     )

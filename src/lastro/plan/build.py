@@ -71,7 +71,7 @@ def make_plan(
     """
     market, measured = market or Offers(offers=()), measured or Measured()
     declared, campaign = campaign, informed(campaign, measured.durations)
-    question = Question(campaign=campaign, market=market, measured=measured, on=created_at.date())
+    question = Question(campaign=campaign, market=market, measured=measured, now=created_at)
     chosen = options_of(question, seed=campaign.seed, protocol=protocol)
     done = _protocol(campaign, chosen, protocol)
     calendar = _calendar(campaign, chosen, done)
@@ -86,7 +86,7 @@ def make_plan(
         chosen=chosen,
         need=need,
         protocol=protocol,
-        today=question.on,
+        now=question.now,
     )
     return Plan(
         campaign=campaign.campaign,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 from lastro.billing import LeaseKind
@@ -80,12 +80,17 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What candidates are made from: the campaign, what can be rented, what was measured, and the day."""
+    """What candidates are made from: the campaign, what can be rented, what was measured, and when."""
 
     campaign: Campaign
     market: Offers
     measured: Measured
-    on: date
+    now: datetime
+
+    @property
+    def on(self) -> date:
+        """The day, for rates of exchange and the age of prices."""
+        return self.now.date()
 
     @property
     def window_hours(self) -> float | None:
@@ -181,7 +186,7 @@ def candidate(
         priced = unknown_bill(offer, _("a duration is unknown, so the cost is"))
     else:
         need = disk_need(question.campaign, question.measured, disk_for(question.market, offer))
-        priced = bill(question.campaign, question.market, offer, calendar, need, question.on)
+        priced = bill(question.campaign, question.market, offer, calendar, need, question.now)
     if spot.unknown is not None and priced.cost.total is not None:
         # What is known is what it costs without a single interruption.
         unknown = replace(priced.cost, total=None, low=None, high=None, why=spot.unknown)

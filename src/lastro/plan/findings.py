@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import datetime
 
 from lastro.locale import _
-from lastro.plan import findings_of_data, findings_of_design, findings_of_paths
+from lastro.plan import findings_of_data, findings_of_design, findings_of_paths, findings_of_time
 from lastro.plan.bill import show_hours
 from lastro.plan.calendar import Calendar
 from lastro.plan.candidates import Candidate
@@ -33,7 +33,7 @@ class Known:
     chosen: Options
     need: DiskNeed
     protocol: str
-    today: date
+    now: datetime
 
     @property
     def taken(self) -> Candidate | None:
@@ -47,10 +47,11 @@ def findings(known: Known) -> tuple[Finding, ...]:
         *_of_money(known),
         *_of_prices(known),
         *findings_of_design.findings(known.campaign),
-        *findings_of_paths.findings(known.campaign, known.market, known.taken, known.today),
-        *findings_of_data.findings(
-            known.campaign, known.market, known.measured, known.taken, known.need, known.today
+        *findings_of_time.findings(
+            [(one.offer, one.calendar) for one in known.chosen.offered], known.now, known.campaign.window
         ),
+        *findings_of_paths.findings(known.campaign, known.market, known.taken),
+        *findings_of_data.findings(known.campaign, known.market, known.measured, known.taken, known.need),
         *(
             Finding(code="duration_unknown", level=NOTE, text=f"{item.stage} {item.run or ''}: {item.why}")
             for item in known.calendar.unplaced
@@ -100,7 +101,7 @@ def _another_way(known: Known) -> Iterator[Finding]:
 def _of_prices(known: Known) -> Iterator[Finding]:
     """Doubt the prices that an option is made of; those of offers that are not offered say nothing."""
     shown = {option.offer for option in known.chosen.options if option.offered}
-    for doubt in doubts(known.market, known.today):
+    for doubt in doubts(known.market, known.now.date()):
         if doubt.table != "offers" or doubt.row in shown:
             yield Finding(code=f"price_{doubt.code}", level=WARN, text=doubt.text)
 

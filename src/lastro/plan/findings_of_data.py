@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 
 from lastro.locale import _
 from lastro.plan import findings_of_disks
@@ -36,7 +35,6 @@ def findings(
     measured: Measured,
     taken: Candidate | None,
     need: DiskNeed,
-    today: date,
 ) -> Iterator[Finding]:
     """Return what is to be known of the campaign's data."""
     yield from _of_disk(campaign, need)

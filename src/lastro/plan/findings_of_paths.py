@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
@@ -23,7 +22,7 @@ from lastro.spec.plan_b import PlanB
 from lastro.units import show_bytes, show_duration
 
 
-def findings(campaign: Campaign, market: Offers, taken: Candidate | None, today: date) -> Iterator[Finding]:
+def findings(campaign: Campaign, market: Offers, taken: Candidate | None) -> Iterator[Finding]:
     """Return what is to be known of places and providers."""
     yield from _of_transfers(campaign, market)
     if campaign.stages and taken is not None:

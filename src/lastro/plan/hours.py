@@ -180,6 +180,21 @@ def _start(day: _Day, at: datetime, duration: timedelta, first: datetime, refere
     )
 
 
+def cost_between(
+    begin: datetime,
+    end: datetime,
+    *,
+    bands: Sequence[Band],
+    price: Money | None,
+    utc_offset: timedelta = timedelta(),
+) -> Money | None:
+    """Return what a machine costs that is held from `begin` to `end`, by the prices of the hours in between.
+
+    Arguments as for `propose_starts`. None: the price of a part is unknown.
+    """
+    return _Day(bands=tuple(bands), price=price, zone=timezone(utc_offset), kept=True).cost(begin, end)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Day:
     """What each hour of the local day costs, and whether a machine is to be had in it."""

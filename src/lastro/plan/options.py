@@ -30,7 +30,8 @@ _NOTHING_LEFT = 1e-6
 class Options:
     """All options, those that are offered first; the one to take, and why it, or why none.
 
-    `base`: the calendar of the whole protocol, on the cheapest offer; None: nothing can be rented.
+    `base`: the calendar of the whole protocol, on the cheapest offer; None: nothing can be rented. `offered`:
+    a candidate for each offer that an option takes.
     """
 
     options: tuple[Option, ...]
@@ -38,6 +39,7 @@ class Options:
     why: str
     base: Candidate | None
     risk: Risk | None
+    offered: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +91,7 @@ class _Chooser:
             why=why,
             base=base,
             risk=self._risk(shown) if shown else None,
+            offered=tuple({role.candidate.offer.name: role.candidate for role in roles}.values()),
         )
 
     def _roles(self) -> Iterator[_Role]:

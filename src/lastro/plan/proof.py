@@ -154,7 +154,7 @@ class _Asked:
         return Task(name=one.name, ticks=ticks, after=after, never_spot=one.never_spot, out=out)
 
     def _package(self, name: str, offer: Offer) -> Package:
-        price = _converted(self.question, offer.machine_price, self.currency)
+        price = _converted(self.question, _least_price(offer), self.currency)
         renewal = _converted(self.question, offer.renewal_price, self.currency)
         assert price is not None, "only offers with a price are asked about"
         return Package(
@@ -277,6 +277,13 @@ def _tick(question: Question, work: Work, kinds: Mapping[str, _Kind]) -> int | N
         if shortest * _HOUR >= tick and longest / tick <= _MOST_TICKS:
             return tick
     return None
+
+
+def _least_price(offer: Offer) -> Money | None:
+    """Return the least that an hour, or a lot, can cost: in some hours of the day it may be less."""
+    prices = [offer.machine_price, *offer.machine_by_hour.values()]
+    known = [price for price in prices if price is not None]
+    return min(known, key=lambda price: price.amount, default=None)
 
 
 def _bytes_out(question: Question) -> int:

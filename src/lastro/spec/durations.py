@@ -94,7 +94,8 @@ def _ordered(hours: list[float], value: object, origin: str = DECLARED) -> Hours
                 low=hours[0], likely=hours[1], high=hours[2]
             )
         )
-    return Hours(*hours, origin=origin)
+    low, likely, high = hours
+    return Hours(low, likely, high, origin)
 
 
 def _of_numbers(value: object, origin: str = DECLARED) -> Hours:
@@ -165,7 +166,10 @@ class Rate:
 
     def hours(self, count: int) -> Hours:
         """Return how long `count` bytes take: a low rate takes long."""
-        return Hours(*(float(Decimal(count) / rate / 3600) for rate in (self.high, self.likely, self.low)))
+        low, likely, high = (
+            float(Decimal(count) / rate / 3600) for rate in (self.high, self.likely, self.low)
+        )
+        return Hours(low, likely, high)
 
 
 def read_rate(value: object) -> object:

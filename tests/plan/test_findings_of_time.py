@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+
+from lastro.plan.build import Code, Plan, make_plan
+
+from .planning import campaign, codes, offers, option, texts, usd
+
+#: 4 h of work, 1 USD an hour by day and 0.25 from 22 to 6, at UTC-3. NOON is 12:00 there.
+STAGES = "stages: {run: {each: run, gpu: 1, hours: 4}}\n"
+NIGHT = """\
+offers:
+  - {name: a, kind: hourly, price: 1 USD, utc: -3, by_hour: {"22-06": 0.25 USD}, seen: 2026-11-30}
+"""
+NOON = datetime(2026, 11, 30, 15, tzinfo=timezone.utc)
+
+
+def planned(folder: Path, extra: str = "", text: str = NIGHT, now: datetime = NOON) -> Plan:
+    return make_plan(
+        campaign(folder, STAGES + extra), offers(folder, text), created_at=now, code=Code(digest="c" * 64)
+    )
+
+
+def test_the_price_is_that_of_the_hours_in_which_it_runs(tmp_path: Path) -> None:
+    """Four hours from noon: 4 USD. From 20:00 on: two at 1 and two at 0.25 are 2.50."""
+    assert option(planned(tmp_path), "a").cost.total == usd("4")
+    evening = datetime(2026, 11, 30, 23, tzinfo=timezone.utc)
+    assert option(planned(tmp_path, now=evening), "a").cost.total == usd("2.5")
+
+
+def test_a_cheaper_start_is_proposed_with_the_difference(tmp_path: Path) -> None:
+    """From 22:00 on four hours cost 1 USD: 3 less, ten hours later."""
+    text = texts(planned(tmp_path))["start_later"]
+
+    assert "begun 10 h 00 min later, at 2026-12-01 01:00 UTC" in text
+    assert "it costs 1.00 USD, 3.00 USD less" in text
+
+
+def test_no_start_is_proposed_that_would_end_too_late(tmp_path: Path) -> None:
+    assert "start_later" not in codes(planned(tmp_path, "window: 6h\n"))
+
+
+def test_what_cannot_be_had_within_the_window_is_told(tmp_path: Path) -> None:
+    closed = NIGHT.replace('"22-06": 0.25 USD', '"08-23": none')
+
+    assert codes(planned(tmp_path, "window: 5h\n", closed))["not_to_be_had"] == "warn"
+
+
+def test_the_bound_holds_for_every_hour_of_the_day(tmp_path: Path) -> None:
+    """Nothing is proven to cost more than by night: 4 x 0.25 = 1 USD."""
+    best = option(planned(tmp_path), "a")
+
+    assert best.bound is not None and best.bound.amount <= 1
