@@ -1,4 +1,4 @@
-"""What is to be known of the disk that is rented: whether it is worth its price, where it is, who holds it."""
+"""What is to be known of the disk that is rented: whether it is worth its price, where it is, who has it."""
 
 from __future__ import annotations
 
