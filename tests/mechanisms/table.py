@@ -32,7 +32,7 @@ MECHANISMS = (
         "a jail has no network",
         "sandbox/sealed.py",
         '"--unshare-all", ',
-        '"--unshare-pid", ',
+        '"--unshare-all", "--share-net", ',
         "tests/closeout/traps/test_traps.py::test_a_base_from_the_network_cannot_be_fetched",
     ),
     Mechanism(
