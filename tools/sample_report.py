@@ -111,12 +111,16 @@ def plan() -> dict[str, Any]:
         ],
         "calendar": calendar,
         "lease": {"offer": "rtx-4090-spot"},
+        "option": "rtx-4090-spot",
         "options": [
             {
-                "offer": "rtx-4090-spot",
-                "cost": {"amount": "5.78", "currency": "USD"},
-                "cost_low": {"amount": "4.90", "currency": "USD"},
-                "cost_high": {"amount": "8.20", "currency": "USD"},
+                "name": "rtx-4090-spot",
+                "holdings": [],
+                "cost": {
+                    "total": {"amount": "5.78", "currency": "USD"},
+                    "low": {"amount": "4.90", "currency": "USD"},
+                    "high": {"amount": "8.20", "currency": "USD"},
+                },
             }
         ],
     }

@@ -91,12 +91,13 @@ def cost_part(campaign: CampaignView, per_accepted: PerAccepted | None) -> CostP
 
 
 def _forecast(plan: Mapping[str, Any] | None) -> Forecast | None:
-    """Return what the plan expected its chosen offer to cost; None when it chose none."""
-    chosen = (plan.get("lease") or {}).get("offer") if plan else None
+    """Return what the plan expected the option that it took to cost; None when it took none."""
+    chosen = plan.get("option") if plan else None
     for option in (plan.get("options") or ()) if plan else ():
-        if chosen is not None and option["offer"] == chosen:
-            low, likely, high = (show.amount_of(option.get(key)) for key in ("cost_low", "cost", "cost_high"))
-            return Forecast(low=low, likely=likely, high=high, reason=option.get("reason"))
+        if chosen is not None and option["name"] == chosen:
+            cost = option["cost"]
+            low, likely, high = (show.amount_of(cost.get(key)) for key in ("low", "total", "high"))
+            return Forecast(low=low, likely=likely, high=high, reason=cost.get("why"))
     return None
 
 
