@@ -21,7 +21,7 @@ def worked_seconds(events: Sequence[Event]) -> float | None:
         return None
     waited, last = 0.0, started
     for event in events:
-        if event.type is EventType.ATTEMPT_ENDED:
+        if event.type is EventType.ATTEMPT_ENDED and "seconds" in event.facts:
             return max(0.0, float(event.facts["seconds"]) - waited)
         if event.type is EventType.DISK_ROOM:
             waited += float(event.facts["seconds"])
