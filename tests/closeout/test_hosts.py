@@ -4,7 +4,7 @@ import pytest
 
 from lastro.closeout.hosts import foreign_host
 
-HOSTS = ("node-77", "gpu7.example.org", "box")
+HOSTS = ("node-77", "gpu7.example.org", "box", "v1")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_machine_that_only_some_network_knows_is_found(value: str, found: str)
     [
         "https://huggingface.co/org/model", "s3://bucket/x", "hf://org/name", "8.8.8.8", "1.2.3", "4.57.1.2",
         "ana@example.org", "a box of things", "node-777", "anode-77", "python://x", "http://www.w3.org/2000/svg",
-        "10.1.0", "key: value", "urn:a:b", "model@main",
+        "10.1.0", "key: value", "v1", "urn:a:b", "model@main",
     ],
 )  # fmt: skip
 def test_what_names_no_such_machine_is_left_alone(value: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lastro.closeout.identity import content_parts
 from lastro.closeout.judge import Judgement, Verdict
 from lastro.closeout.near import mark_near, resemblance, sketch_of
 
@@ -14,7 +15,7 @@ from lastro.closeout.near import mark_near, resemblance, sketch_of
 def table(path: Path, rows: list[int]) -> tuple[int, ...]:
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([["id", "value"], *([row, row * row] for row in rows)])
-    return sketch_of(path)
+    return sketch_of(content_parts(path))
 
 
 def test_the_share_of_common_rows_by_hand(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from lastro.closeout.base import BaseFacts, FoundBase, base_facts, find_base, hu
 from lastro.closeout.compare import Comparison, Tolerance, compare
 from lastro.closeout.controls import Refusal, is_bystander, refusals
 from lastro.closeout.foreign import usable_prefixes
-from lastro.closeout.identity import content_digest
+from lastro.closeout.identity import content_digest, content_parts, digest_of_parts
 from lastro.closeout.inventory import Inventory, Surroundings, collect, links_out
 from lastro.closeout.judge import Findings, Judgement, Recomputed, judge, judge_unfinished
 from lastro.closeout.metric import Measured, against_claim, measure
@@ -251,10 +251,12 @@ def _findings(one: _Seen, promise: Promise, reloads: Sequence[_Reload], room: Pa
     base = base_facts(
         one.promised.base, one.inventory.named_base, one.base.place if one.base is not None else None
     )
+    parts = content_parts(one.copy) if one.digest is not None else []
     return Findings(
         digest=one.digest,
-        content=content_digest(one.copy) if one.digest is not None else None,
-        sketch=sketch_of(one.copy) if one.digest is not None and one.promised.metric is None else (),
+        content=digest_of_parts(parts) if parts else None,
+        # Predictions on one evaluation set are near to each other as soon as they are good.
+        sketch=sketch_of(parts) if one.promised.metric is None else (),
         refusals=one.refusals,
         opened=_opened(one, room / f"load-{one.promised.name}", bench),
         reloaded=own.reloaded if own else None,

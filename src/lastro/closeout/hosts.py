@@ -12,6 +12,7 @@ _URL = re.compile(rf"\b(?:{_SCHEMES})://(?:[^/\s@]*@)?(\[[0-9a-f:.]+\]|[^/\s:?#'
 #: `ana@gpu7:/data`, as scp and rsync take it.
 _ACCOUNT = re.compile(r"[\w.-]+@([\w.-]+):\S+")
 _ADDRESS = re.compile(r"(\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?")
+_SHORTEST = 4
 #: Endings that no public name server answers for (RFC 6761, RFC 6762, RFC 8375, and common custom).
 _PRIVATE = (".local", ".localhost", ".internal", ".intranet", ".lan", ".corp", ".home.arpa", ".cluster")
 
@@ -21,8 +22,8 @@ def foreign_host(value: str, hosts: Sequence[str]) -> str | None:
 
     Args:
         value: one value of a configuration.
-        hosts: names of the run's own machines; one without a digit, a dash or a dot may be any word, and is
-            passed over.
+        hosts: names of the run's own machines; one that is short, or has no digit, dash or dot, may be any
+            word, and is passed over.
     """
     for found in _URL.finditer(value):
         if _is_private(found[1].strip("[]")):
@@ -32,7 +33,11 @@ def foreign_host(value: str, hosts: Sequence[str]) -> str | None:
     if account is not None or (address is not None and _is_private(address[1])):
         return stripped
     for host in hosts:
-        if re.search(r"[\d.-]", host) and re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", value):
+        if (
+            len(host) >= _SHORTEST
+            and re.search(r"[\d.-]", host)
+            and re.search(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", value)
+        ):
             return host
     return None
 

@@ -34,10 +34,12 @@ def content_digest(path: Path) -> str:
     content by its name, without descriptions. Everything else, and what cannot be read as what its name says:
     the bytes.
     """
-    digest = hashlib.sha256()
-    for part in sorted(content_parts(path)):
-        digest.update(part)
-    return digest.hexdigest()
+    return digest_of_parts(content_parts(path))
+
+
+def digest_of_parts(parts: Sequence[bytes]) -> str:
+    """Return the SHA-256 of a content by its parts, in whatever order. Pure."""
+    return hashlib.sha256(b"".join(sorted(parts))).hexdigest()
 
 
 def content_parts(path: Path) -> list[bytes]:
@@ -60,8 +62,7 @@ def _of_member(folder: Path, name: str) -> Iterator[bytes]:
         for part in content_parts(folder / name):
             yield _line([place]) + part
         return
-    digest = hashlib.sha256(b"".join(sorted(content_parts(folder / name)))).hexdigest()
-    yield _line([name, digest])
+    yield _line([name, content_digest(folder / name)])
 
 
 def _parts_of(path: Path) -> Iterable[bytes]:

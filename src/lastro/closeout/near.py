@@ -11,9 +11,7 @@ import hashlib
 import heapq
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from lastro.closeout.identity import content_parts
 from lastro.closeout.judge import Judgement, Verdict
 from lastro.locale import _
 
@@ -23,9 +21,9 @@ _KEPT = 256
 NEAR = 0.9
 
 
-def sketch_of(path: Path) -> tuple[int, ...]:
-    """Return the smallest hashes of an output's parts, sorted. Raises OSError."""
-    hashes = {int.from_bytes(hashlib.sha256(part).digest()[:8], "big") for part in content_parts(path)}
+def sketch_of(parts: Sequence[bytes]) -> tuple[int, ...]:
+    """Return the smallest hashes of an output's parts (see `identity.content_parts`), sorted."""
+    hashes = {int.from_bytes(hashlib.sha256(part).digest()[:8], "big") for part in parts}
     return tuple(heapq.nsmallest(_KEPT, hashes))
 
 
