@@ -364,8 +364,8 @@ MECHANISMS = (
     Mechanism(
         "rules of a frozen plan change only with a reason",
         "flow/freeze.py",
-        "if changes.rules and revise is None:",
-        "if False:",
+        "if not rules or revise is not None:",
+        "if True:",
         "tests/flow/test_journey.py::test_changed_rules_need_a_reason",
     ),
     Mechanism(
@@ -378,7 +378,7 @@ MECHANISMS = (
     Mechanism(
         "a limit lets the machine go",
         "run/supervisor.py",
-        "release_after(lives[-1].cause)",
+        "release_after(lives[-1].cause, self._order.limits.lease)",
         "pass",
         "tests/run/test_limits.py::test_a_budget_pauses_the_run_and_the_machine_is_asked_to_go",
     ),
