@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lastro.drill.cause import name_cause
-from lastro.drill.compare import find_gap
+from lastro.drill.compare import find_gap, make_reference
 from tests.drill.lives import killed, life, reference, state_at
 
 
@@ -62,6 +62,18 @@ def test_the_same_samples_with_other_bytes_are_augmentation() -> None:
     assert cause_of(changed) == "augmentation"
     assert cause_of({**changed, **other_states, "workers": 2}) == "augmentation"
     assert cause_of({**changed, **other_states}) == "random"
+
+
+def test_other_bytes_with_another_number_of_workers_are_augmentation() -> None:
+    """The workers of the undisturbed lives drew them; without workers the process itself does."""
+    whole = {"workers": 2}
+    undisturbed = make_reference([life(1, 20, every=whole) for _number in range(3)])
+    changed = {"inputs": ("x",), "rows": ("new-a", "new-b"), "state": state_at(6, random_torch="other")}
+    killed = life(1, 7, ended="kill update", every=whole)
+    gap = find_gap([killed, life(6, 20, 2, changes={6: changed})], undisturbed)
+
+    assert gap is not None
+    assert name_cause(gap, undisturbed).kind == "augmentation"
 
 
 def test_fewer_passes_in_the_first_update_are_a_lost_window() -> None:

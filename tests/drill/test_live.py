@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch.utils.data import DataLoader
+
+from lastro.probe.hooks import _give_workers
 
 PLAIN = """
 import argparse, os, torch
@@ -58,13 +62,15 @@ for step in range(attempt.restore() + 1, 31):
 """
 
 
-def drill(folder: Path, *words: str, code: str) -> tuple[int, dict[str, Any]]:
+def drill(
+    folder: Path, *words: str, code: str, program: tuple[str, ...] = ("python",)
+) -> tuple[int, dict[str, Any]]:
     """Drill a script in a folder of its own; returns the exit code and the JSON."""
     job = folder / "job"
     job.mkdir()
     (job / "train.py").write_text(code)
     environment = {**os.environ, "LASTRO_HOME": str(folder / "home")}
-    command = [sys.executable, "-m", "lastro.cli", "drill", "--json", *words, "--", "python", "train.py"]
+    command = [sys.executable, "-m", "lastro.cli", "drill", "--json", *words, "--", *program, "train.py"]
     done = subprocess.run(command, cwd=job, env=environment, capture_output=True, text=True, check=False)
     assert sorted(path.name for path in job.iterdir()) == ["train.py"], "the user's own folder is only read"
     assert done.stdout, done.stderr
@@ -93,6 +99,7 @@ with open("result.txt", "w") as file:
     file.write(str(state["total"]))
 """
 
+OURS = Path(__file__).parent / "gallery/open/api_windows_and_workers.py"
 OWN_SAVES = ("--checkpoints", "saves/step-*.pt", "--resume-arg", "--resume {latest}")
 
 
@@ -118,6 +125,71 @@ def test_a_job_without_pytorch_is_drilled_by_what_it_tracks(tmp_path: Path) -> N
 
     assert (code, result["verdict"]) == (0, "exact")
     assert [arm["name"] for arm in result["arms"]] == ["between", "save", "twice", "control-object"]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("forgets", [False, True])
+def test_two_processes_that_train_together_are_drilled_as_one(tmp_path: Path, forgets: bool) -> None:
+    """What the first of them shows; the other's random states show in the gradient, which is of both."""
+    code = (Path(__file__).parents[1] / "job/team.py").read_text()
+    code = code.replace('json.loads(os.environ["TEAM"])', '{"rows": 64, "batch": 4}')
+    if forgets:
+        code = code.replace("optimizer=optimizer", "")
+    program = ("python", "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+
+    exit_code, result = drill(tmp_path, "--budget", "1s", "--every", "4", code=code, program=program)
+
+    expected = (10, "different") if forgets else (0, "exact")
+    assert (exit_code, result["verdict"]) == expected, result
+    assert (result["cause"] or {}).get("kind") == ("optimizer" if forgets else None)
+
+
+SAMPLES = (Path(__file__).parent / "gallery/blind/plain_seeded_samples.py").read_text()
+#: The same job, exact too as long as its workers are two: they draw, and it saves where they begin anew.
+DRAWN_BY_WORKERS = (
+    SAMPLES.replace(
+        "chance = np.random.default_rng([self.epoch, row])", "drawn = torch.rand(25).numpy() * 0.2"
+    )
+    .replace("+ chance.normal(scale=0.2, size=25).astype(np.float32)", "+ drawn")
+    .replace("np.roll(image, chance.integers(-2, 3))", "image")
+    .replace("    rest =", "    torch.manual_seed(epoch)\n    rest =")
+    .replace("step % 5 == 0", "step % PER_EPOCH == 0")
+)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    ("code", "words", "verdict", "cause"),
+    [
+        (SAMPLES, ("--workers", "0"), "exact", None),
+        (DRAWN_BY_WORKERS, (), "exact", None),
+        (DRAWN_BY_WORKERS, ("--workers", "0"), "different", "augmentation"),
+        (OURS.read_text(), ("--workers", "3"), "exact", None),
+    ],
+    ids=["by-sample", "by-worker-as-before", "by-worker", "attempt.loader"],
+)
+def test_another_number_of_workers_shows_what_depends_on_it(
+    tmp_path: Path, code: str, words: tuple[str, ...], verdict: str, cause: str | None
+) -> None:
+    saves = () if code == OURS.read_text() else OWN_SAVES
+
+    _exit_code, result = drill(tmp_path, "--budget", "1s", *words, *saves, code=code)
+
+    assert (result["verdict"], (result["cause"] or {}).get("kind")) == (verdict, cause), result
+    assert ("loader workers" in result["arms"][0]["what"]) is bool(words)
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_a_loader_is_made_with_the_workers_of_the_drill(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DataLoader, "__init__", DataLoader.__init__)  # put back afterwards
+
+    _give_workers(torch, count)
+    loader = DataLoader([1, 2, 3], 2, num_workers=1, prefetch_factor=4, persistent_workers=True)
+
+    assert (loader.num_workers, loader.batch_size) == (count, 2)
+    assert loader.prefetch_factor == (4 if count else None)
 
 
 def test_a_job_that_no_probe_sees_into_is_compared_by_what_it_prints_and_leaves(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ from lastro.units import parse_duration
 )
 @option("--full", is_flag=True, help="Every kill that is possible.")
 @option("--budget", metavar="TIME", help="As many kills as fit into this time, as in 20min; one at least.")
+@option("--workers", type=click.IntRange(min=0), help="So many workers of each DataLoader once resumed.")
 @option("--longest", metavar="TIME", default="1h", show_default=True, help="End a life after so long.")
 @as_json_option
 @click.pass_context
@@ -60,6 +61,7 @@ def drill(
     full: bool,
     budget: str | None,
     longest: str,
+    workers: int | None,
     as_json: bool,
     **job: Any,
 ) -> None:
@@ -84,6 +86,7 @@ def drill(
         full=full,
         budget_seconds=parse_duration(budget).total_seconds() if budget else None,
         seconds=parse_duration(longest).total_seconds(),
+        workers=workers,
     )
     shown = _Shown(stderr=as_json)
     try:

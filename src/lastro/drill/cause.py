@@ -141,8 +141,8 @@ def _shuffled_by_chance(gap: Gap, reference: Reference) -> bool:
 
 
 def _changed_by_chance(gap: Gap, _reference: Reference) -> bool:
-    """Other bytes, while random states differ that draw them: those of workers are not these."""
-    made_here = gap.update is not None and gap.update.workers == 0
+    """Other bytes, while random states differ that draw them: not what workers drew, in either life."""
+    made_here = all(one.workers == 0 for one in (gap.update, gap.partner) if one is not None)
     return DATA in gap.fields and RANDOM in gap.groups and made_here
 
 

@@ -36,6 +36,7 @@ class Effort:
         full: every kill that is possible.
         budget_seconds: for the kills; None: the usual ones.
         seconds: after so many a life is ended, whatever it does.
+        workers: of each DataLoader in resumed lives; None: as many as the job asks for.
     """
 
     steps: int | None = None
@@ -43,6 +44,7 @@ class Effort:
     full: bool = False
     budget_seconds: float | None = None
     seconds: float = 3600.0
+    workers: int | None = None
 
 
 class Drill:
@@ -76,6 +78,7 @@ class Drill:
             life_seconds=first.seconds,
         )
         self._parts = UNDISTURBED + len(choice.chosen) + 1
+        told = replace(told, workers=self._effort.workers)
         results = [self._arm(one, told, reference) for one in choice.chosen]
         control = self._control(choice, told, reference, results)
         return conclude(
@@ -128,9 +131,10 @@ class Drill:
         return look
 
     def _arm(self, one: Arrangement, told: Instructions, reference: Reference) -> ArmResult:
-        arm = self._live(one.what, one.name, replace(told, kills=one.kills))
+        what = _with_workers(one.what, told.workers)
+        arm = self._live(what, one.name, replace(told, kills=one.kills))
         tidy(arm)
-        return judge_arm(one.name, one.what, arm.lives, reference, told.until, len(one.kills), arm.failure)
+        return judge_arm(one.name, what, arm.lives, reference, told.until, len(one.kills), arm.failure)
 
     def _control(
         self, choice: Choice, told: Instructions, reference: Reference, results: Sequence[ArmResult]
@@ -158,7 +162,11 @@ class Drill:
     def _from_outside(self, first: Arm) -> DrillResult:
         """Drill a job in which no update is seen by what it prints and leaves."""
         drill = OutsideDrill(self._subject, self._root, self._effort.seconds, self._tell)
-        return replace(drill.run(first), seconds=round(time.monotonic() - self._began, 1))
+        result = replace(drill.run(first), seconds=round(time.monotonic() - self._began, 1))
+        if self._effort.workers is None:
+            return result
+        blind = _("its loaders: they had the workers that the job asks for, whatever --workers says")
+        return replace(result, limits=(*result.limits, blind))
 
     def _nothing_seen(self, why: str) -> DrillResult:
         nothing = Reference(lives=(), exact=False, fields=frozenset(), noisy=frozenset())
@@ -170,6 +178,13 @@ class Drill:
             why=why,
             arms=(result,),
         )
+
+
+def _with_workers(what: str, workers: int | None) -> str:
+    """Declare what else is other in a resumed life than in an undisturbed one."""
+    if workers is None:
+        return what
+    return _("{what}, resumed with {count} loader workers").format(what=what, count=workers)
 
 
 def _names(life: Life) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import os
 import signal
 import sys
@@ -15,6 +16,9 @@ from typing import Any
 
 from lastro.probe.instructions import EPOCH, SAVE, VALIDATION
 from lastro.probe.recorder import Recorder
+
+#: Arguments of a DataLoader that it refuses without workers.
+_FOR_WORKERS = ("prefetch_factor", "persistent_workers", "timeout", "multiprocessing_context")
 
 
 class _Loaded:
@@ -39,6 +43,8 @@ def install(torch: Any, recorder: Recorder) -> None:
     _hook_backward(torch, recorder)
     _hook_modules(torch, recorder, loaded)
     _hook_loaders(torch, recorder, loaded)
+    if recorder.workers is not None:
+        _give_workers(torch, recorder.workers)
     _hook_saving(torch, recorder)
 
 
@@ -124,6 +130,24 @@ def _hook_loaders(torch: Any, recorder: Recorder, loaded: _Loaded) -> None:
 
     base._next_index, base.__next__, base.next = next_index, give_next, give_next
     base.__init__, base._reset = begins(begin), begins(again)
+
+
+def _give_workers(torch: Any, count: int) -> None:
+    """Give every loader that is made this number of workers; without any, nothing that is only for them."""
+    loader = torch.utils.data.DataLoader
+    original = loader.__init__
+    takes = inspect.signature(original)
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = takes.bind(self, *args, **kwargs).arguments
+        given["num_workers"] = count
+        if count == 0:
+            for name in _FOR_WORKERS:
+                given.pop(name, None)
+        original(**given)
+
+    loader.__init__ = init
 
 
 def _hook_saving(torch: Any, recorder: Recorder) -> None:

@@ -48,6 +48,7 @@ class Instructions:
         pattern: of the job's own saves, below its working folder.
         forget: what later lives do not get back, on purpose: "optimizer" or "model".
         notice: the file by which a notice is given.
+        workers: of each DataLoader in later lives, whatever the job asks for; None: as it asks.
     """
 
     until: int
@@ -60,6 +61,7 @@ class Instructions:
     pattern: str | None = None
     forget: str | None = None
     notice: str | None = None
+    workers: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "kills": {str(number): asdict(kill) for number, kill in self.kills.items()}}

@@ -39,6 +39,7 @@ class Recorder:
         self.number = int(attempt.name)
         self.kill = told.kills.get(self.number)
         self.past: Past = read_past(attempt)
+        self.workers = told.workers if self.number > 1 else None
         self._objects = found.Objects()
         self._saves = Saves(Path.cwd(), told.pattern)
         self._descriptor: int | None = None
