@@ -14,7 +14,7 @@ from lastro.flow.closing import close, closed_before
 from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
-from lastro.flow.freeze import Draft, draw_up, freeze, open_session, require_reason
+from lastro.flow.freeze import Draft, Durations, draw_up, freeze, open_session, require_reason
 from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
 from lastro.flow.ownership import own
@@ -236,6 +236,7 @@ def _frozen(journey: _Journey, writer: StreamWriter, view: CampaignView) -> Plan
 
 
 def _reduced(journey: _Journey) -> Draft:
+    """Return the reduced protocol, for durations as they are known now: what a person has decided by."""
     wish = journey.wish
     return draw_up(
         wish.quick or wish.campaign_file,
@@ -245,6 +246,7 @@ def _reduced(journey: _Journey) -> Draft:
         faults=wish.faults,
         adapt=wish.adapt,
         reduced=True,
+        durations=Durations.MEASURED,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from lastro.clock import Clock
 from lastro.errors import LastroError, UsageError
 from lastro.flow.deciding import REDUCE, REVISE, measured, next_point, standing_of
-from lastro.flow.freeze import draw_up
+from lastro.flow.freeze import Durations, draw_up
 from lastro.flow.ownership import require_owner
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
@@ -114,7 +114,8 @@ def _left_out(session: Session, clock: Clock) -> tuple[str, ...]:
     Raises:
         UsageError: there is nothing that it would leave out.
     """
-    draft = draw_up(Path(session.facts.campaign_file), clock, disk=session.disk.root, reduced=True)
+    file = Path(session.facts.campaign_file)
+    draft = draw_up(file, clock, disk=session.disk.root, reduced=True, durations=Durations.MEASURED)
     if not draft.plan.left_out:
         raise UsageError(
             _("the reduced protocol leaves nothing out: every run that is left is required"),

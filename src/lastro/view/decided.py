@@ -45,15 +45,20 @@ def _run(run: Mapping[str, Any]) -> str:
     text = _("{run} worked for {hours} of {planned} planned").format(
         run=run["name"], hours=_hours(run["worked_hours"]), planned=_hours(run["planned_hours"])
     )
+    lost = run["lost_steps"]
     if run["items_done"] is not None:
-        text += ", " + _("{done} of {total} items").format(
-            done=show.count(run["items_done"]), total=show.count(run["items_total"])
+        done = _("{text}, {done} of {total} items; in hand at its end: {lost}")
+        return done.format(
+            text=text,
+            done=show.count(run["items_done"]),
+            total=show.count(run["items_total"]),
+            lost=show.count(lost),
         )
-    elif run["step"] is not None:
+    if run["step"] is not None:
         text += ", " + _("step {step}").format(step=show.count(run["step"]))
     saved = show.count(run["committed_step"]) if run["committed_step"] is not None else _("nothing")
-    return f"{text}; " + _("saved: {saved}, lost: {lost}").format(
-        saved=saved, lost=_("{count} steps").format(count=show.count(run["lost_steps"]))
+    return _("{text}; saved at: {saved}, steps lost: {lost}").format(
+        text=text, saved=saved, lost=show.count(lost)
     )
 
 
