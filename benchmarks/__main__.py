@@ -14,7 +14,7 @@ from benchmarks import box
 from benchmarks.result import Measure, Result
 
 #: Every benchmark, in the order in which all of them run: a module with `run() -> Result`.
-NAMES = ("help", "log", "checkpoint", "items", "preemption", "reload", "supervisor", "risk", "spot")
+NAMES = ("help", "log", "checkpoint", "items", "preemption", "reload", "supervisor", "plan", "risk", "spot")
 
 
 def main(arguments: list[str]) -> int:

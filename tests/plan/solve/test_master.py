@@ -15,7 +15,7 @@ pytest.importorskip("ortools")
 
 
 def with_gaps(package: Package, *others: Task) -> Problem:
-    """A chain of three hours on a GPU with 2 h of reading between, in 7 h: its machine has two gaps of 2 h."""
+    """A chain of three hours on a GPU with 2 h of reading between, in 7 h: two gaps of 2 h."""
     chain = [
         task("a1"),
         Task(name="read 1", alone_ticks=2, after=("a1",)),
@@ -31,7 +31,7 @@ def solved(master: Master) -> Answer:
 
 
 def test_what_does_not_fit_goes_back_as_a_cut() -> None:
-    """6 of 7 GPU-hours promise that one lot is enough, but 3 h fit into no gap; after the cut there are two."""
+    """6 of 7 GPU-hours promise that one lot is enough, but 3 h fit into no gap: it takes two."""
     one = with_gaps(lot(price=100_000_000), task("whole", 3))
     master = Master(problem=one, families=families(one))
     limits = Limits(work=5.0, wall_seconds=60.0)
@@ -48,7 +48,7 @@ def test_what_does_not_fit_goes_back_as_a_cut() -> None:
 
 
 def test_a_calendar_that_costs_more_than_its_packages_promise_raises_the_bound() -> None:
-    """3 h at 10 and 50 for a machine promise 80; held from 0 to 7 it is 120; two machines are 130 at least."""
+    """3 h at 10 and 50 for a machine promise 80; held from 0 to 7 it is 120; two are 130 at least."""
     one = with_gaps(hourly(price=10_000_000, once=50_000_000))
     master = Master(problem=one, families=families(one))
 

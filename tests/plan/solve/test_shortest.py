@@ -73,7 +73,7 @@ def calendars(draw: st.DrawFn) -> tuple[list[Task], tuple[Package, ...]]:
     return tasks, (*PAIR[: draw(st.integers(1, 2))], machine("big", "b", gpus=draw(st.integers(1, 2))))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(given=calendars())
 def test_no_calendar_ends_before_the_bound_and_lists_never_before_what_is_proven(
     given: tuple[list[Task], tuple[Package, ...]],

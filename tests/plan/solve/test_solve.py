@@ -13,7 +13,7 @@ from lastro.plan.solve import NoPlan, Package, Problem, Solution, check, run, so
 from . import problems as draw
 from .problems import hourly, lot, problem, task
 
-few = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def objective(answer: Solution | NoPlan) -> float:

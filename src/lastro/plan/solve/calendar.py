@@ -60,6 +60,8 @@ class Calendar:
     #: Tasks whose place is settled: (lease, machine), None without a machine; what is left out is not kept.
     settled: Mapping[str, Place | None] = field(default_factory=dict)
     left: frozenset[str] = frozenset()
+    #: Leases that a task may be on, where not all are open to it.
+    only: Mapping[str, frozenset[int]] = field(default_factory=dict)
     #: Only what is better than this is looked for.
     ceiling: int | None = None
     starts: dict[str, Any] = field(default_factory=dict)
@@ -149,7 +151,7 @@ class Calendar:
         self.starts[task.name] = start = model.new_int_var(0, horizon, f"start {task.name}")
         self.ends[task.name] = end = model.new_int_var(0, horizon, f"end {task.name}")
         settled = task.name in self.settled
-        if settled or task.name in self.left or task.left_out is None:
+        if settled or task.name in self.left or task.name in self.only or task.left_out is None:
             keep = model.new_constant(int(task.name not in self.left))
         else:
             keep = model.new_bool_var(f"keep {task.name}")
@@ -159,7 +161,7 @@ class Calendar:
             return
         places = []
         for number, package in enumerate(self.leases):
-            if not hosts(task, package, horizon):
+            if not hosts(task, package, horizon) or number not in self.only.get(task.name, (number,)):
                 continue
             for machine in range(package.machines):
                 if task.name in self.left or (settled and self.settled[task.name] != (number, machine)):

@@ -20,13 +20,13 @@ class Effort:
     nodes: int = 2000
     gap: float = 0.005
     rounds: int = 6
-    work: float = 2.5
-    enough: float = 0.01
+    work: float = 2.0
+    enough: float = 0.02
     wall_seconds: float = 600.0
 
 
 #: For questions that are asked many times, such as what one more offer changes.
-QUICK = Effort(lists=100, nodes=500, gap=0.01, rounds=3, work=0.6, enough=0.01)
+QUICK = Effort(lists=100, nodes=500, gap=0.01, rounds=3, work=0.6, enough=0.03)
 NORMAL = Effort()
 #: For a plan that is frozen.
 THOROUGH = Effort(lists=400, nodes=20_000, gap=0.001, rounds=20, work=20.0, enough=0.0, wall_seconds=1800.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lastro.locale import _
@@ -17,10 +18,14 @@ from lastro.plan.solve.listing import Shop
 from lastro.plan.solve.master import Choice, Master
 from lastro.plan.solve.problem import Package, Problem
 from lastro.plan.solve.shelf import families, hosts
-from lastro.plan.solve.solution import NoPlan, Solution, is_proven
+from lastro.plan.solve.solution import NoPlan, Solution, gap_of, is_proven
 
 #: So many places for tasks (lease x task) are few enough to look for a proof over all that can be rented.
 SMALL = 1500
+#: With so many, packages and calendar take turns until it is proven.
+FEW = 300
+#: How far above the bound a calendar is looked for, one after the other.
+RUNGS = (1.01, 1.03, 1.08, 1.2)
 
 
 @dataclass
@@ -60,6 +65,21 @@ class Search:
         if self.best is None or objective_of(self.problem, layout) < objective_of(self.problem, self.best):
             self.best = layout
 
+    def begin_from(self, layout: Layout | None) -> None:
+        """Take a layout on leases that HiGHS chose."""
+        self.offer(layout)
+        if layout is not None and (
+            self.chosen is None
+            or objective_of(self.problem, layout) < objective_of(self.problem, self.chosen)
+        ):
+            self.chosen = layout
+
+    @property
+    def is_enough(self) -> bool:
+        """Say whether the gap is as small as the effort asks for."""
+        gap = None if self.objective is None else gap_of(self.objective, self.floor)
+        return gap is not None and gap <= self.effort.enough
+
     def spend(self, laid: Laid) -> None:
         """Count what a calendar has used."""
         self.work -= laid.work
@@ -84,7 +104,7 @@ def solve_exactly(problem: Problem, effort: Effort) -> Solution | NoPlan:
         _prove_small(state)
     if state.best is None and not state.impossible:
         _find_any(state)
-    if state.best is not None and not state.proven and not state.limit:
+    if state.best is not None and not state.proven and not state.is_enough and not state.limit:
         _improve(state)
     if state.best is None:
         why = (
@@ -117,7 +137,7 @@ def _alternate(state: Search) -> None:
     if not state.shelf:
         return
     master = Master(problem=state.problem, families=state.shelf)
-    gap = 0.0 if len(master.on) <= SMALL // 5 else state.effort.gap
+    gap = 0.0 if len(master.on) <= FEW else state.effort.gap
     seen: set[tuple[tuple[str, int], ...]] = set()
     for _round in range(state.effort.rounds):
         answer = master.solve(nodes=state.effort.nodes, gap=gap, seconds=max(0.1, state.wall))
@@ -150,17 +170,43 @@ def _calendar_for(state: Search, master: Master, choice: Choice) -> bool:
     leases = _leases(state.problem, choice)
     listed = listed_on(state.shop, leases).listed
     if not listed.late and not listed.over:
-        state.chosen = listed.layout
-        state.offer(listed.layout)
+        state.begin_from(listed.layout)
+    _climb(state, choice, leases)
+    if state.proven or (len(master.on) > FEW and state.is_enough):
+        return False
     calendar = Calendar(problem=state.problem, leases=leases, floor=state.floor)
-    few = len(calendar.on) <= SMALL // 5
-    laid = calendar.solve(state.limits(0.2 if few else 0.05))
+    laid = calendar.solve(state.limits(0.2 if len(calendar.on) <= FEW else 0.05))
     state.spend(laid)
-    state.offer(laid.layout)
-    state.chosen = laid.layout or state.chosen
+    state.begin_from(laid.layout)
     if laid.done:
         master.cut(choice.leases, objective_of(state.problem, laid.layout) if laid.layout else None)
     return laid.done
+
+
+def _climb(state: Search, choice: Choice, leases: Sequence[Package]) -> None:
+    """Take what is kept and each task's family from HiGHS, and look just above the bound first, then higher.
+
+    A ceiling close above the bound leaves so little idle time that CP-SAT finds a calendar, or that there is
+    none, much sooner than by descending to it.
+    """
+    there = [{package.name for package in family.packages} for family in state.shelf]
+    only = {
+        task: frozenset(number for number, package in enumerate(leases) if package.name in there[family])
+        for task, family in choice.family.items()
+    }
+    left = frozenset(task.name for task in state.problem.tasks if task.name not in choice.kept)
+    for rung in RUNGS:
+        ceiling = int(state.floor * rung) + 1
+        if state.objective is not None and ceiling >= state.objective:
+            ceiling = state.objective
+        calendar = Calendar(
+            problem=state.problem, leases=leases, floor=state.floor, only=only, left=left, ceiling=ceiling
+        )
+        laid = calendar.solve(state.limits(0.08))
+        state.spend(laid)
+        state.begin_from(laid.layout)
+        if laid.layout is not None or ceiling == state.objective:
+            return
 
 
 def _leases(problem: Problem, choice: Choice) -> list[Package]:

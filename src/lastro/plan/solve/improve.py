@@ -6,7 +6,7 @@ everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lastro.plan.solve.calendar import Calendar, Limits, Place
@@ -14,8 +14,8 @@ from lastro.plan.solve.dice import Dice
 from lastro.plan.solve.layout import Layout, objective_of
 from lastro.plan.solve.problem import Package, Problem
 
-#: Tasks that are free at once: as many as CP-SAT settles within its limit.
-FREE = 15
+#: Tasks that are free at once, to begin with: one more where CP-SAT settles them, one less where it does not.
+FREE, LEAST_FREE = 15, 5
 #: Deterministic seconds of a neighbourhood, and what one costs at least (its model has to be built).
 WORK, LEAST_WORK = 0.1, 0.005
 
@@ -58,10 +58,11 @@ def improve(
     """
     dice = Dice(1)
     best, work, wall, number = objective_of(problem, layout), 0.0, 0.0, 0
-    limit = False
+    limit, sizes = False, [FREE] * len(_KINDS)
     while best > goal and work < limits.work and not limit:
         standing = _standing(problem, layout)
-        free = _free(problem, layout, dice, number)
+        kind = number % len(_KINDS)
+        free = _KINDS[kind](problem, layout, dice, sizes[kind])
         placed = {one.task for one in layout.placed}
         machines = [task.name for task in problem.tasks if task.needs_machine]
         calendar = Calendar(
@@ -77,6 +78,7 @@ def improve(
         wall += laid.seconds
         limit = laid.limit
         number += 1
+        sizes[kind] = max(LEAST_FREE, sizes[kind] + (1 if laid.done else -1))
         if laid.layout is not None and (now := objective_of(problem, laid.layout)) < best:
             best, layout = now, laid.layout
     return Improved(layout=layout, work=work, limit=limit)
@@ -105,21 +107,35 @@ def _some_spare(leases: Sequence[Package], spare: Sequence[Package], dice: Dice)
     ]
 
 
-def _free(problem: Problem, layout: Layout, dice: Dice, number: int) -> set[str]:
-    """Choose the tasks to set free: of one time, of two machines and what is left out, or any, in turns."""
-    names = [task.name for task in problem.tasks if task.needs_machine]
-    placed = {one.task: one for one in layout.placed}
-    if number % 3 == 0:
-        moment = dice.below(problem.horizon + 1)
-        far = {
-            name: abs(placed[name].start + placed[name].end - 2 * moment)
-            if name in placed
-            else dice.below(problem.horizon)
-            for name in names
-        }
-        return set(sorted(names, key=lambda name: far[name])[:FREE])
-    if number % 3 == 1:
-        chosen = dice.some(range(len(layout.held)), 2)
-        there = [name for name in names if name not in placed or placed[name].machine in chosen]
-        return set(dice.some(there, FREE * 3 // 2))
-    return set(dice.some(names, FREE))
+def _on_machines(problem: Problem) -> list[str]:
+    return [task.name for task in problem.tasks if task.needs_machine]
+
+
+def _of_one_time(problem: Problem, layout: Layout, dice: Dice, size: int) -> set[str]:
+    """Tasks that run at about one moment; what is left out has no time, so the dice say how near it is."""
+    moment = dice.below(problem.horizon + 1)
+    twice = {one.task: one.start + one.end for one in layout.placed}
+    far = {
+        name: abs(twice[name] - 2 * moment) if name in twice else dice.below(problem.horizon)
+        for name in _on_machines(problem)
+    }
+    return set(sorted(far, key=lambda name: far[name])[:size])
+
+
+def _of_two_machines(problem: Problem, layout: Layout, dice: Dice, size: int) -> set[str]:
+    """Tasks of two machines, and what is left out."""
+    placed = {one.task: one.machine for one in layout.placed}
+    chosen = dice.some(range(len(layout.held)), 2)
+    there = [name for name in _on_machines(problem) if name not in placed or placed[name] in chosen]
+    return set(dice.some(there, size))
+
+
+def _of_any(problem: Problem, layout: Layout, dice: Dice, size: int) -> set[str]:
+    return set(dice.some(_on_machines(problem), size))
+
+
+_KINDS: tuple[Callable[[Problem, Layout, Dice, int], set[str]], ...] = (
+    _of_one_time,
+    _of_two_machines,
+    _of_any,
+)

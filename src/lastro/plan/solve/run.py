@@ -43,7 +43,7 @@ def solvers_are_there() -> bool:
 
 
 def _greedily(problem: Problem, effort: Effort) -> Solution | NoPlan:
-    found = search(Shop(problem), families(problem), trials=4 * effort.lists)
+    found = search(Shop(problem), families(problem), trials=2 * effort.lists)
     if found.listed.late or found.listed.over:
         return NoPlan(why=_("the list scheduler found no plan; that there is none is not proven"))
     bound = min(lower_bound(problem), found.listed.objective)
