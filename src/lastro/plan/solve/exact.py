@@ -144,10 +144,8 @@ def _alternate(state: Search) -> None:
         state.wall -= answer.seconds
         state.limit |= answer.limit
         if answer.impossible:
+            # Every plan is a solution of the relaxation: where there is one, this answer is not believed.
             state.impossible = state.best is None
-            if state.best is not None and seen:
-                # Every choice that could be better was refuted.
-                state.floor = objective_of(state.problem, state.best)
             return
         state.floor = max(state.floor, _believable(state, answer.bound))
         if state.proven or answer.values is None or state.limit:
