@@ -64,6 +64,7 @@ def test_a_low_rate_takes_long() -> None:
         ("{hours: {A100: {hours: 1, from: me}}}", "a duration has the keys hours and origin"),
         ("{moves: {size: 0 GB, rate: 1 MB/s}}", "nothing is moved"),
         ("{moves: {size: 1 GB, rate: 0 MB/s}}", "nothing moves at no rate"),
+        ("{moves: {size: 999999999 TB, rate: 1 MB/s}}", "at this rate take longer than 10 years"),
         ("{moves: {size: 1 GB, rate: fast}}", "'fast' is not a rate such as '100 MB/s'"),
         (
             "{moves: {size: 1 GB, rate: [3 MB/s, 2 MB/s, 1 MB/s]}}",

@@ -311,6 +311,10 @@ class _Chooser:
     # --- reasons --------------------------------------------------------------------------------------
 
     def _why_cheapest(self, one: Candidate) -> str:
+        if self._question.campaign.budget is not None and self._affordable(one) is None:
+            return _("the cheapest as far as is known, and the budget cannot be checked: {cost}").format(
+                cost=show_cost(one)
+            )
         return _("the cheapest that fits {limits}: {cost}").format(limits=self._limits(), cost=show_cost(one))
 
     def _limits(self) -> str:

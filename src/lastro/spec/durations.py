@@ -17,7 +17,7 @@ from lastro.spec.base import Contradiction, Problem, shown
 from lastro.units import parse_bytes, parse_duration
 
 #: Ten years: longer is a mistake, and would leave the range of dates.
-_LONGEST_HOURS = 87_600
+LONGEST_HOURS = 87_600
 _RATE = re.compile(r"(.+?)\s*/\s*s")
 #: Where a number comes from when nobody says it.
 DECLARED = "declared"
@@ -84,7 +84,7 @@ def three(value: object) -> list[object]:
 
 
 def _ordered(hours: list[float], value: object, origin: str = DECLARED) -> Hours:
-    if not all(math.isfinite(hour) and 0 <= hour <= _LONGEST_HOURS for hour in hours):
+    if not all(math.isfinite(hour) and 0 <= hour <= LONGEST_HOURS for hour in hours):
         raise ValueError(_("{value} has to lie between 0 and 10 years").format(value=shown(value)))
     if hours[1] == 0:
         raise ValueError(_("{value} is no time at all").format(value=shown(value)))

@@ -22,6 +22,7 @@ from lastro.spec.base import (
 )
 from lastro.spec.durations import (
     BY_CARD,
+    LONGEST_HOURS,
     Durations,
     Hours,
     Rate,
@@ -30,6 +31,7 @@ from lastro.spec.durations import (
     read_person,
     read_rate,
 )
+from lastro.units import show_bytes
 
 #: What a stage is for. Those that a plan cannot do without are asked for by name.
 Purpose = Literal[
@@ -96,6 +98,9 @@ class Moves(Strict):
         problems = []
         if self.size <= 0:
             problems.append(Problem(("size",), _("nothing is moved")))
+        elif self.rate.hours(self.size).high > LONGEST_HOURS:
+            text = _("{size} at this rate take longer than 10 years").format(size=show_bytes(self.size))
+            problems.append(Problem(("size",), text))
         if self.origin == self.to:
             problems.append(Problem(("to",), _("from {place} to itself").format(place=self.to)))
         if problems:
