@@ -21,3 +21,36 @@ def test_a_corpus_that_was_changed_on_the_disk_is_not_trained_on(campaign: Small
     assert not list(campaign.disk.glob("campaigns/small/runs/*/attempts/1"))
     assert repaired.returncode == 0
     assert copy.read_text() == "1\n2\n3\n"
+
+
+def test_a_frozen_plan_that_a_kill_has_kept_from_the_disk_is_put_there(campaign: SmallCampaign) -> None:
+    campaign.lastro("plan", "--freeze")
+    plan = campaign.disk / "campaigns/small/plan.json"
+    frozen = plan.read_text()
+    plan.write_text(frozen.replace('"small"', '"other"'))
+
+    campaign.lastro("plan", "--freeze")
+
+    assert plan.read_text() == frozen
+
+
+def test_a_frozen_plan_does_not_change_by_what_is_learned_later(campaign: SmallCampaign) -> None:
+    """What is declared, a second, is far below what it takes."""
+    stages = "stages:\n  train: {each: run, gpu: 1, hours: 0.0003}\n"
+    campaign.edit("checkpoint:", f"{stages}checkpoint:")
+    campaign.edit("steps: 40", "steps: 2")
+    frozen = campaign.json("plan", "--freeze")
+    campaign.json("run", "--no-close")
+
+    again = campaign.json("plan", "--freeze")
+    fresh = campaign.json("plan")
+    declared = campaign.json("plan", "--as-declared")
+    revised = campaign.json("plan", "--freeze", "--revise", "durations as they were measured")
+
+    assert frozen["estimates"] == []
+    assert again["digest"] == frozen["digest"]
+    assert [(one["run"], one["count"]) for one in fresh["estimates"]] == [("control", 1), ("better", 1)]
+    assert fresh["calendar"]["reserved_hours"] > declared["calendar"]["reserved_hours"]
+    assert declared["calendar"] == frozen["calendar"]
+    assert "(declared: 0.0003 h)" in fresh["calendar"]["slots"][0]["origin"]
+    assert revised["estimates"] == fresh["estimates"]

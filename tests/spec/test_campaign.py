@@ -177,6 +177,7 @@ def test_stages_that_wait_for_each_other_are_refused(refused: Refused) -> None:
         ("{hours: [3, 2, 4]}", "not in the order low, likely, high"),
         ("{hours: [1, 2]}", "one number or three"),
         ("{part: 10 %}", "a part of which run?"),
+        ("{hours: 10, steps: 4000}", "steps of which run?"),
         ("{part: 0.1, run: control}", "is not a part such as '10 %'"),
         ("{hours: 1, run: nobody}", "nobody is not a run"),
         ("{hours: 1, after: nothing}", "nothing is not another stage"),
