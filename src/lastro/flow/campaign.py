@@ -14,7 +14,7 @@ from lastro.flow.closing import close, closed_before
 from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
-from lastro.flow.freeze import Draft, Durations, draw_up, freeze, open_session, require_reason
+from lastro.flow.freeze import Draft, Durations, Sources, draw_up, freeze, open_session, require_reason
 from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
 from lastro.flow.ownership import own
@@ -246,7 +246,7 @@ def _reduced(journey: _Journey) -> Draft:
         faults=wish.faults,
         adapt=wish.adapt,
         reduced=True,
-        durations=Durations.MEASURED,
+        sources=Sources(durations=Durations.MEASURED),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from lastro.clock import Clock
 from lastro.errors import LastroError, UsageError
 from lastro.flow.deciding import REDUCE, REVISE, measured, next_point, standing_of
-from lastro.flow.freeze import Durations, draw_up
+from lastro.flow.freeze import Durations, Sources, draw_up
 from lastro.flow.ownership import require_owner
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
@@ -115,7 +115,7 @@ def _left_out(session: Session, clock: Clock) -> tuple[str, ...]:
         UsageError: there is nothing that it would leave out.
     """
     file = Path(session.facts.campaign_file)
-    draft = draw_up(file, clock, disk=session.disk.root, reduced=True, durations=Durations.MEASURED)
+    draft = draw_up(file, clock, disk=session.disk.root, reduced=True, sources=Sources(durations=Durations.MEASURED))
     if not draft.plan.left_out:
         raise UsageError(
             _("the reduced protocol leaves nothing out: every run that is left is required"),

@@ -129,6 +129,7 @@ def make_plan(
         decision_points=decision_points(campaign, calendar.slots),
         disk_need=need,
         max_late=campaign.max_late,
+        work_unit=campaign.work.unit if campaign.work else None,
         uncertainties=campaign.uncertainties,
         lease=chosen.taken.offer.lease() if chosen.taken else None,
         lease_why=chosen.why,

@@ -120,6 +120,7 @@ class Plan:
     estimates: tuple[Learned, ...] = ()
     disk_need: DiskNeed | None = None
     max_late: float = 0.1
+    work_unit: str | None = None
     uncertainties: tuple[str, ...] = ()
     code_only: tuple[str, ...] | None = None
     checkpoints: str | None = None

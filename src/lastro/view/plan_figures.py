@@ -73,8 +73,8 @@ def per_unit(option: Option, plan: Plan) -> str | None:
     """Return what one unit of the work costs; None: the campaign counts no work, or the cost is unknown."""
     if option.per_unit is None:
         return None
-    unit = plan.decision.unit if plan.decision else None
-    return _("{amount} per {unit}").format(amount=option.per_unit, unit=unit or _("unit of work"))
+    unit = plan.work_unit or _("unit of work")
+    return _("{amount} per {unit}").format(amount=option.per_unit, unit=unit)
 
 
 def chance_late(option: Option, plan: Plan) -> str:
