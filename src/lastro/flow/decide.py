@@ -115,7 +115,9 @@ def _left_out(session: Session, clock: Clock) -> tuple[str, ...]:
         UsageError: there is nothing that it would leave out.
     """
     file = Path(session.facts.campaign_file)
-    draft = draw_up(file, clock, disk=session.disk.root, reduced=True, sources=Sources(durations=Durations.MEASURED))
+    draft = draw_up(
+        file, clock, disk=session.disk.root, reduced=True, sources=Sources(durations=Durations.MEASURED)
+    )
     if not draft.plan.left_out:
         raise UsageError(
             _("the reduced protocol leaves nothing out: every run that is left is required"),
