@@ -57,8 +57,8 @@ class Calendar:
     #: No plan is better than this, as is known from elsewhere; stops the search when it is reached.
     floor: int = 0
     by_end: bool = False
-    #: Tasks whose place is settled: (lease, machine), None without a machine; what is left out is not kept.
-    settled: Mapping[str, Place | None] = field(default_factory=dict)
+    #: Tasks whose place (lease, machine) is settled; tasks that are left out for certain.
+    settled: Mapping[str, Place] = field(default_factory=dict)
     left: frozenset[str] = frozenset()
     #: Leases that a task may be on, where not all are open to it.
     only: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -317,12 +317,12 @@ class Calendar:
                 where = None if there is None or there.machine is None else machines[there.machine]
                 self._model.add_hint(on, where == (number, machine))
 
-    def solve(self, limits: Limits, *, stop_at_first: bool = False, workers: int = 1) -> Laid:
+    def solve(self, limits: Limits, *, stop_at_first: bool = False) -> Laid:
         """Search until it is proven, or until the limit."""
         solver = self._cp.CpSolver()
         parameters = solver.parameters
-        parameters.num_workers = workers
-        parameters.interleave_search = workers > 1
+        # With one worker, and limits that count work, the answer is the same on every machine.
+        parameters.num_workers = 1
         parameters.random_seed = 0
         parameters.max_deterministic_time = limits.work
         parameters.max_time_in_seconds = limits.wall_seconds

@@ -73,9 +73,9 @@ class Master:
             self.mip.row(self.money, high=self.problem.budget / _MICRO)
         self._worth = sum(task.left_out or 0 for task in self.problem.tasks) / _MICRO
 
-    def solve(self, *, nodes: int, gap: float, seconds: float, threads: int = 1) -> Answer:
+    def solve(self, *, nodes: int, gap: float, seconds: float) -> Answer:
         """Solve it; the bound of the answer is in micro-units."""
-        answer = self.mip.solve(nodes=nodes, gap=gap, seconds=seconds, threads=threads)
+        answer = self.mip.solve(nodes=nodes, gap=gap, seconds=seconds)
         bound = (answer.bound + self._worth) * _MICRO
         return Answer(
             values=answer.values,

@@ -51,7 +51,7 @@ class Mip:
         """Add low <= sum of factor x column <= high."""
         self.rows.append((low, {column: factor for column, factor in terms.items() if factor}, high))
 
-    def solve(self, *, nodes: int, gap: float, seconds: float, threads: int = 1) -> Answer:
+    def solve(self, *, nodes: int, gap: float, seconds: float) -> Answer:
         """Solve by HiGHS, which is deterministic with one thread unless the time limit strikes."""
         import highspy
 
@@ -59,7 +59,7 @@ class Mip:
         highs: Any = vars(highspy.highs)["_Highs"]()
         for option, value in {
             "output_flag": False,
-            "threads": threads,
+            "threads": 1,
             "random_seed": 0,
             "mip_max_nodes": nodes,
             "mip_rel_gap": gap,
