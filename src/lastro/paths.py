@@ -141,7 +141,7 @@ class MachineFolder:
 
     @property
     def jail_ready(self) -> Path:
-        """Written inside a jailed machine when it can be used."""
+        """Written inside a jailed machine when it can be used, and touched while something runs there."""
         return self.scratch / "jail.ready"
 
     @property

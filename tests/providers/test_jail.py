@@ -122,6 +122,18 @@ def test_when_its_first_process_is_killed_the_machine_is_gone(local: Local, tmp_
     assert not is_alive(sleeper)
 
 
+def test_it_lets_itself_go_when_nothing_runs_in_it_any_more(local: Local, tmp_path: Path) -> None:
+    created = create(local, tmp_path / "disk", unattended_seconds=4.0)
+    machine = wait(local, created.id, MachineState.RUNNING)
+    done = tmp_path / "disk/done"
+    local.start(machine.id, ["sh", "-c", f"sleep 6; touch {done}"])
+
+    gone = wait(local, machine.id, MachineState.GONE)
+
+    assert gone.cause == "nothing runs on it, and home is silent"
+    assert done.exists()
+
+
 def test_nothing_is_mounted_outside_and_nothing_of_the_scratch_stays(local: Local, tmp_path: Path) -> None:
     before = Path("/proc/self/mountinfo").read_text()
     machine = running(local, tmp_path / "disk")

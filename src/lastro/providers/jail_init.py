@@ -23,6 +23,8 @@ from lastro.providers.spool import serve
 ADDRESS = "169.254.169.254"
 _SIOCSIFADDR = 0x8916  # linux/sockios.h
 _LOOK_EVERY = 0.1
+#: Between two signs for the process outside that something runs in here.
+_SIGN_EVERY = 1.0
 #: bwrap's own process and this one.
 _OURS = 2
 
@@ -41,9 +43,13 @@ def main(argv: list[str]) -> int:
     service = MetadataService(folder.notice, os.environ["LASTRO_NODE"], (ADDRESS, 80))
     threading.Thread(target=service.serve_forever, daemon=True).start()
     atomic.write_text(folder.jail_ready, "ready\n")
+    next_sign = 0.0
     while not (folder.notice.exists() and _alone()):
         if not folder.notice.exists():
             serve(folder, os.environ, folder.scratch / "jail.log")
+        if time.monotonic() >= next_sign and not _alone():
+            folder.jail_ready.touch()
+            next_sign = time.monotonic() + _SIGN_EVERY
         time.sleep(_LOOK_EVERY)
     return 0
 

@@ -27,7 +27,7 @@ from lastro.providers.ending import end_machine
 from lastro.providers.faults import FaultWatch
 from lastro.providers.home_sign import HomeSign
 from lastro.providers.records import read_record
-from lastro.providers.spool import nothing_was_started, say, serve
+from lastro.providers.spool import say, serve
 
 #: Seconds between two looks. A look costs 0.04 ms of CPU, some 0.25 ms when the caches are cold.
 _LOOK_EVERY = 0.1
@@ -52,6 +52,7 @@ class LocalMachine:
         self._jail: subprocess.Popen[bytes] | None = None
         self._home = HomeSign(Disk(self._request.disk).campaign(self._request.campaign), self._born)
         self._worked_at = self._born
+        self._jail_sign = 0
         self._faults = FaultWatch(
             folder.home, self._id, self._request.disk, self._request.campaign, self._request.faults, clock
         )
@@ -103,14 +104,14 @@ class LocalMachine:
         return self._suffer(fault) if fault is not None else None
 
     def _unattended(self, now: float, *, alone: bool) -> bool:
-        """Tell whether nobody needs the machine: neither what runs on it nor a home that could send it work.
-
-        Of a jailed machine only whether anything was ever started is known here; its supervisor keeps watch.
-        """
+        """Tell whether nobody needs the machine: nothing runs on it, and home sends it no work."""
         limit = self._request.unattended_seconds
         if limit is None:
             return False
-        if not (alone if self._jail is None else nothing_was_started(self._folder)):
+        if self._jail is not None:
+            sign = _last_touch(self._folder.jail_ready)
+            alone, self._jail_sign = sign == self._jail_sign, sign
+        if not alone:
             self._worked_at = now
             return False
         return min(now - self._worked_at, self._home.silent_seconds(now)) >= limit
@@ -170,6 +171,14 @@ def _term(lease: Lease | None) -> float:
     if lease is None or lease.kind is not LeaseKind.LOT or lease.term_seconds is None:
         return math.inf
     return lease.term_seconds
+
+
+def _last_touch(path: Path) -> int:
+    """Return when a file was touched last; 0 when a job, to which the scratch is open, has removed it."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _released(folder: MachineFolder) -> str | None:

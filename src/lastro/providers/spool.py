@@ -30,11 +30,6 @@ def serve(folder: MachineFolder, env: Mapping[str, str], log: Path) -> bool:
     return bool(tokens)
 
 
-def nothing_was_started(folder: MachineFolder) -> bool:
-    """Tell whether the machine was never asked for anything that it has taken."""
-    return not any(folder.requests.glob("*.taken"))
-
-
 def _start(folder: MachineFolder, token: str, env: Mapping[str, str], log: Path) -> None:
     taken = folder.taken_request(token)
     try:
