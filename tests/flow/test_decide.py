@@ -103,6 +103,7 @@ def test_reduced_the_useful_run_is_left_out_and_named_also_when_home_is_killed_i
 
     early = piloted.json("decide", "continue", "--why", "first thought")
     changed = piloted.json("decide", "reduce", "--why", "the window is too small")
+    assert changed["exit_code"] == 0, changed
     kill_home_once(piloted, "plan.revised")
     refused = piloted.lastro("decide", "continue", "--why", "too late")
     last = piloted.lastro("run")
