@@ -139,12 +139,14 @@ def test_a_thawed_job_whose_supervisor_stays_frozen_ends_itself_at_its_next_publ
     frozen = _tree_of(run, first)
     for pid in frozen:
         os.kill(pid, signal.SIGSTOP)
+    saved = {path.name for path in run.checkpoints.glob("*-a1")}
     second = _replace(run)
     wait_for(lambda: _beats(run, 2, 14))
     for pid in frozen[1:]:
         os.kill(pid, signal.SIGCONT)
 
     wait_for(run.attempt(1).exit.exists)
+    assert {path.name for path in run.checkpoints.glob("*-a1")} <= saved, "it has published one more"
     assert strictjson.read(run.attempt(1).exit)["code"] == 12
     assert "replaced by a later one" in run.attempt(1).log.read_text()
     os.kill(first.pid, signal.SIGCONT)
