@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from lastro.closeout.compare import Comparison
-from lastro.closeout.judge import Findings, Recomputed, Verdict, judge
+from lastro.closeout.judge import Findings, Recomputed, Verdict, judge, judge_unfinished
 from lastro.closeout.promise import Deliverable
 from lastro.closeout.reload.command import Reloaded
 from lastro.closeout.reload.loader import Opened
@@ -77,3 +77,11 @@ def test_warnings_and_bases_go_with_the_verdict_into_the_event() -> None:
 
     assert (facts["warnings"], facts["bases"], facts["near"]) == (["no licence"], [base], None)
     assert "sketch" not in facts
+
+
+def test_a_folder_of_a_run_that_did_not_complete_is_there_when_one_of_its_files_is() -> None:
+    def unfinished(*paths: str) -> Verdict:
+        return judge_unfinished("r", "failed", "why", MODEL, dict.fromkeys(paths, "0" * 64)).verdict
+
+    assert unfinished("model/config.json") is unfinished("model") is Verdict.PRODUCED
+    assert unfinished("models/x", "other") is Verdict.MISSING

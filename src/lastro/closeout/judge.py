@@ -15,6 +15,7 @@ from lastro.closeout.reload.command import LOADER as COMMAND
 from lastro.closeout.reload.command import Reloaded
 from lastro.closeout.reload.level import JAILED
 from lastro.closeout.reload.loader import Opened
+from lastro.closeout.verify import tree_digest
 from lastro.locale import _
 
 
@@ -241,14 +242,14 @@ def judge_unfinished(
         promised: the output.
         outputs: what the run published, path -> SHA-256.
     """
-    is_there = promised.path in outputs
+    digest = tree_digest(promised.path, outputs)
     return Judgement(
         run=run,
         name=promised.name,
         path=promised.path,
-        verdict=Verdict.PRODUCED if is_there else Verdict.MISSING,
+        verdict=Verdict.PRODUCED if digest is not None else Verdict.MISSING,
         why=unfinished(status, why),
-        digest=outputs.get(promised.path),
+        digest=digest,
     )
 
 
