@@ -55,13 +55,16 @@ def test_a_single_run_is_not_offered_two_lots(tmp_path: Path) -> None:
 
 
 def test_thirty_hours_more_are_six_over_and_a_longer_lot_and_less_work_are_offered(tmp_path: Path) -> None:
-    """78 of 72 hours: 6 over. Without the useful run it takes 68; the lot of a week lasts 168, 90 more."""
+    """78 of 72 hours: 6 over. Without the useful run it takes 68; the lot of a week lasts 168.
+
+    It is held from the second hour on, for 76 hours: 92 of it, 3 days and 20 hours, are slack.
+    """
     made = plan(tmp_path, LATE + VARIANTS, LOTS)
 
     assert (made.total_hours.likely if made.total_hours else None, made.slack_hours) == (78.0, -6.0)
     week, less = option(made, "a week"), option(made, "reduced, three days")
     assert (week.offered, week.fits, week.fits_window) == (True, False, False)
-    assert "3 d 18 h of it are slack" in week.why and "the window has to be moved" in week.why
+    assert "3 d 20 h of it are slack" in week.why and "the window has to be moved" in week.why
     assert (less.fits, less.slack_hours, less.left_out) == (True, 4.0, ("deep",))
     assert (less.cost.total, less.roles) == (usd("47.14"), ("reduced protocol",))
     assert is_possible(made)
@@ -93,6 +96,74 @@ def test_another_term_at_its_own_price_and_a_lot_that_cannot_be_renewed(tmp_path
 
     never = option(plan(tmp_path, late, LOTS.replace("term: 3d", "term: 3d, renewal: none")), "three days")
     assert (never.offered, never.cost.total) == (False, None)
+    assert never.why == "it lasts 3 d 0 h and cannot be renewed, and the work takes longer"
+
+
+def test_the_only_lot_is_not_taken_when_it_ends_before_the_work(tmp_path: Path) -> None:
+    """50 hours on a lot of two days that nobody renews."""
+    text = "offers:\n  - {name: a, kind: lot, price: 9 USD, term: 2d, renewal: none}\n"
+    made = plan(tmp_path, "stages: {run: {each: run, gpu: 1, hours: 50}}\n", text)
+
+    assert made.option is None and "it lasts 2 d 0 h and cannot be renewed" in made.lease_why
+
+
+def test_what_a_following_term_costs_is_unknown_and_never_nothing(tmp_path: Path) -> None:
+    """70 hours are one term of 72, 90 are two: the high cost is not that of one term."""
+    stages = "budget: 60 USD\nstages: {run: {each: run, gpu: 1, hours: [40, 70, 90]}}\n"
+    text = "offers:\n  - {name: a, kind: lot, price: 50 USD, term: 3d, renewal: unknown}\n"
+    best = option(plan(tmp_path, stages, text), "a")
+
+    assert (best.cost.low, best.cost.total, best.cost.high) == (usd("50"), usd("50"), None)
+    assert best.p_over_budget is None
+    assert any("following term" in note for note in best.notes)
+
+
+def test_a_lot_is_held_from_its_first_use_so_what_comes_before_is_no_part_of_it(tmp_path: Path) -> None:
+    """30 h of a person, then 50 h of a machine: 72 - 50 = 22 h of the lot are slack."""
+    stages = "stages: {p: {person: 30h}, run: {each: run, gpu: 1, hours: 50}}\n"
+    best = option(plan(tmp_path, stages, LOTS), "three days")
+
+    assert "one lot of 3 d 0 h holds it all, 22 h 00 min of it are slack" in best.why
+
+
+def test_the_wait_for_the_first_machine_is_in_every_draw(tmp_path: Path) -> None:
+    """Two hours of a person lie within the two days; 48 h and at least 8 are always more than 50."""
+    stages = "window: 50h\nstages: {p: {person: 2h}, run: {each: run, gpu: 1, hours: [8, 10, 12]}}\n"
+    best = option(
+        plan(tmp_path, stages, "offers:\n  - {name: h, kind: hourly, price: 1 USD, lead: 2d}\n"), "h"
+    )
+
+    assert best.end is not None and best.end.likely == 58
+    assert (best.p_late, best.slack_hours) == (1.0, -8.0)
+
+
+def test_no_chance_is_told_of_a_calendar_or_a_cost_that_is_not_known_whole(tmp_path: Path) -> None:
+    """One stage is no run's, so how long the runs take is unknown; and a disk has no price."""
+    limits = "window: 72h\nbudget: 60 USD\n"
+    hourly = (
+        "offers:\n  - {name: h, kind: hourly, price: 1 USD, disk: d}\ndisks:\n  - {name: d, price: unknown}\n"
+    )
+    part = option(plan(tmp_path, limits + "stages: {warm: {gpu: 1, hours: 2}}\n", hourly), "h")
+    assert (part.p_late, part.p_over_budget) == (None, None)
+    assert "rarely late" not in part.roles
+
+    data = "data: {results: 10 GB}\n"
+    known = option(
+        plan(tmp_path, limits + data + "stages: {run: {each: run, gpu: 1, hours: 2}}\n", hourly), "h"
+    )
+    assert (known.p_late, known.p_over_budget, known.proven) == (0.0, None, False)
+
+
+def test_what_is_exploratory_is_on_no_calendar_be_it_a_stage_or_a_run(tmp_path: Path) -> None:
+    """10 h are required and 5 useful; 30 exploratory ones start on request. 15 in all, 10 when reduced."""
+    stages = "window: 20h\nstages:\n  run: {each: run, gpu: 1, hours: 10}\n"
+    stages += (
+        "  look: {gpu: 1, hours: 30, priority: exploratory}\n  more: {gpu: 1, hours: 5, priority: useful}\n"
+    )
+    made = plan(tmp_path, stages, "offers:\n  - {name: h, kind: hourly, price: 1 USD}\n")
+
+    assert option(made, "h").cost.total == usd("15")
+    assert option(made, "reduced, h").cost.total == usd("10")
 
 
 def test_a_lot_that_includes_two_machines_has_its_price_once(tmp_path: Path) -> None:

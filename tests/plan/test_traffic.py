@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from lastro.plan.intervals import work_of
 from lastro.plan.model import Plan
 from lastro.plan.parts import CostLine
 from lastro.plan.traffic import moves_of, out_again, traffic_lines
 from lastro.units import Money
-from tests.plan.planning import campaign, codes, offers, plan, usd
+from tests.plan.planning import campaign, codes, offers, option, plan, usd
 
 RUN = "window: 72h\nstages:\n  run: {each: run, gpu: 1, hours: 10}\n"
 HOME = RUN + "transfers:\n  results: {size: 500 GB}\n"
@@ -26,8 +27,8 @@ egress:
 
 
 def _lines(folder: Path, extra: str, market: str) -> list[CostLine]:
-    known = offers(folder, market)
-    return list(traffic_lines(campaign(folder, extra), known, known.offers[0]))
+    known, spec = offers(folder, market), campaign(folder, extra)
+    return list(traffic_lines(spec, known, known.offers[0], work_of(spec)))
 
 
 def _amounts(folder: Path, extra: str, market: str = TWO) -> list[Money | None]:
@@ -135,10 +136,33 @@ def test_what_comes_in_is_billed_where_that_has_a_price_and_free_bytes_count_onc
     assert _amounts(tmp_path, extra, market) == [usd("0"), usd("0.50")]
 
 
+def test_what_is_left_out_moves_nothing(tmp_path: Path) -> None:
+    """100 GB for control and for wide, 20 USD at 0.10; without wide 10. Nobody asks for deep."""
+    market = TWO + "  - {name: store-out, from: store, price: 0.10 USD}\n"
+    extra = """\
+window: 72h
+variants:
+  wide: {changes: {width: 256}, priority: useful}
+  deep: {changes: {depth: 4}, priority: exploratory}
+stages:
+  fetch: {each: run, cpu: 1, moves: {size: 100 GB, rate: 100 MB/s, from: store}}
+  run: {each: run, gpu: 1, hours: 1}
+  home: {run: deep, cpu: 1, moves: {size: 1 TB, rate: 100 MB/s, from: store, to: home}}
+"""
+    made = plan(tmp_path, extra, market)
+
+    moved = {
+        name: [line.amount for line in option(made, name).cost.lines if line.kind == "egress"]
+        for name in ("cheap", "reduced, cheap")
+    }
+    assert moved == {"cheap": [usd("20.00")], "reduced, cheap": [usd("10.00")]}
+
+
 def test_another_download_finds_no_free_bytes_left(tmp_path: Path) -> None:
     market = offers(tmp_path, TWO + "  - {name: store-out, from: store, price: 0.02 USD, free: 100 GB}\n")
     extra = RUN + "transfers:\n  first: {size: 50 GB, from: store, to: machine}\n"
-    (move,) = moves_of(campaign(tmp_path, extra))
+    spec = campaign(tmp_path, extra)
+    (move,) = moves_of(spec, work_of(spec))
 
     priced = out_again(market, market.offers[0], move)
 

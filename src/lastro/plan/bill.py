@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from lastro.billing import Lease, LeaseKind, cost
+from lastro.billing import Lease, LeaseKind, billed_seconds, cost
 from lastro.locale import _
 from lastro.plan.calendar import Calendar
 from lastro.plan.draws import Held
 from lastro.plan.hours import Band, cost_between, read_bands
-from lastro.plan.intervals import GPU
+from lastro.plan.intervals import GPU, Work
 from lastro.plan.parts import Cost, CostLine, DiskNeed, Holding, Slot
 from lastro.plan.traffic import traffic_lines
 from lastro.spec.campaign import Campaign
@@ -24,6 +24,8 @@ from lastro.units import Money, show_bytes, show_duration
 
 _HOUR = 3600
 CASES = ("low", "likely", "high")
+#: The line of a bill that the machines have; it alone hangs on how long everything takes.
+MACHINE_LINE = "machine"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,13 @@ class Bill:
 
 
 def bill(
-    campaign: Campaign, market: Offers, offer: Offer, calendar: Calendar, need: DiskNeed, now: datetime
+    campaign: Campaign,
+    market: Offers,
+    offer: Offer,
+    work: Work,
+    calendar: Calendar,
+    need: DiskNeed,
+    now: datetime,
 ) -> Bill:
     """Return what a calendar costs when all its machines are of one offer.
 
@@ -44,7 +52,8 @@ def bill(
         campaign: its transfers, and the currency of its budget.
         market: rows of disks and traffic, and rates of exchange.
         offer: its price may be unknown; then so is the sum.
-        calendar: laid out for this offer's cards.
+        work: what is done; only what it has is moved.
+        calendar: the same, laid out for this offer's cards.
         need: what the disk has to hold.
         now: when it begins, for rates of exchange and prices by the hour of the day; aware.
     """
@@ -54,7 +63,7 @@ def bill(
     lines = [
         machines.line,
         *_disk_lines(market, offer, calendar, need, len(lanes)),
-        *traffic_lines(campaign, market, offer),
+        *traffic_lines(campaign, market, offer, work),
     ]
     target = campaign.budget.currency if campaign.budget else None
     return Bill(holding=machines.holding, cost=total_of(lines, market, target, now.date()), held=held)
@@ -112,7 +121,7 @@ def _machines(offer: Offer, calendar: Calendar, held: Held, now: datetime) -> _M
     hours = round(sum(end - start for start, end in _spans(calendar, lanes, "likely", held)), 9)
     name = f"{len(lanes)} × {offer.name}" if len(lanes) > 1 else offer.name
     line = CostLine(
-        kind="machine",
+        kind=MACHINE_LINE,
         name=name,
         quantity=_("{hours}, billed in units of {unit}").format(
             hours=show_hours(hours), unit=_unit(offer.lease())
@@ -180,14 +189,18 @@ def _hourly(
 
 
 def _by_hour(offer: Offer, spans: Sequence[tuple[float, float]], now: datetime) -> Money | None:
-    """Return what machines cost by the hours of the day in which they are held, when it begins now."""
+    """Return what machines cost by the hours of the day in which they are held, when it begins now.
+
+    A unit that is begun is billed to its end, at the prices of the hours in which it lies.
+    """
     bands = bands_of(offer)
     total: Money | None = None
     for start, end in spans:
         begin = now + timedelta(hours=start) - timedelta(seconds=offer.boot_seconds)
+        used = round((end - start) * _HOUR + offer.boot_seconds, 6)
         part = cost_between(
             begin,
-            now + timedelta(hours=end),
+            begin + timedelta(seconds=billed_seconds(offer.lease(), used)),
             bands=bands,
             price=offer.machine_price,
             utc_offset=timedelta(hours=offer.utc),
@@ -240,23 +253,34 @@ def _lots(offer: Offer, calendar: Calendar, lanes: Sequence[str]) -> _Machines:
     )
     name = f"{sum(terms['likely'])} × {offer.name}" if sum(terms["likely"]) > 1 else offer.name
     line = CostLine(
-        kind="machine",
+        kind=MACHINE_LINE,
         name=name,
         quantity=quantity,
         amount=amounts["likely"],
         low=amounts["low"],
         high=amounts["high"],
-        why=_price_text(offer),
+        why=_lot_text(offer, known=amounts["likely"] is not None),
     )
     return _Machines(holding=holding, line=line)
 
 
+def _lot_text(offer: Offer, *, known: bool) -> str:
+    if known or offer.price is None:
+        return _price_text(offer)
+    return _("what a following term of {offer} costs is unknown").format(offer=offer.name)
+
+
+def lot_hours(calendar: Calendar, lanes: Sequence[str], case: str) -> float:
+    """Return for how long a lot is held: from the first use of its lanes to the end of the calendar."""
+    end = max((times(slot, case)[1] for slot in calendar.slots), default=0.0)
+    return end - min((times(slot, case)[0] for slot in calendar.slots if slot.lane in lanes), default=end)
+
+
 def _terms(offer: Offer, calendar: Calendar, lanes: Sequence[str], case: str) -> int:
     assert offer.term is not None, "a lot has a term"
-    end = max((times(slot, case)[1] for slot in calendar.slots), default=0.0)
-    first = min(times(slot, case)[0] for slot in calendar.slots if slot.lane in lanes)
     # Rounded to the microsecond: 0.1 h and the like are no exact floats.
-    return max(1, math.ceil(round((end - first) * _HOUR / offer.term.total_seconds(), 9)))
+    used = lot_hours(calendar, lanes, case) * _HOUR
+    return max(1, math.ceil(round(used / offer.term.total_seconds(), 9)))
 
 
 def _lot_price(offer: Offer, terms: Sequence[int]) -> Money | None:
@@ -342,8 +366,8 @@ def total_of(lines: Sequence[CostLine], market: Offers, target: str | None, on: 
     complete = unknown is None
     return Cost(
         total=at_least if complete else None,
-        low=_sum([line.low or line.amount for line in known]) if complete else None,
-        high=_sum([line.high or line.amount for line in known]) if complete else None,
+        low=_sum_in([(line, line.low) for line in known]) if complete else None,
+        high=_sum_in([(line, line.high) for line in known]) if complete else None,
         at_least=at_least,
         lines=tuple(lines),
         why=unknown,
@@ -359,6 +383,12 @@ def _converted(line: CostLine, market: Offers, wanted: str, on: date) -> tuple[C
     factor = [convert(one, wanted, market.rates, on).amount if one else None for one in (line.low, line.high)]
     why = f"{line.why}; {priced.why}"
     return replace(line, amount=priced.amount, low=factor[0], high=factor[1], why=why), None
+
+
+def _sum_in(lines: Sequence[tuple[CostLine, Money | None]]) -> Money | None:
+    """Add up what lines cost in one case; only machines cost another amount then, which may be unknown."""
+    amounts = [amount if line.kind == MACHINE_LINE else line.amount for line, amount in lines]
+    return None if any(amount is None for amount in amounts) else _sum(amounts)
 
 
 def _sum(amounts: Sequence[Money | None]) -> Money | None:

@@ -16,6 +16,9 @@ from lastro.plan.intervals import CPU, GPU, PERSON, Interval, Work, hours_on
 from lastro.plan.parts import Slot, Span, Unplaced
 from lastro.spec.durations import Hours
 
+#: The wait for the first machine among the drawn intervals; no stage can be named so.
+_LEAD = "(lead)"
+
 __all__ = ["Calendar", "Placement", "calendar_of", "lay_out", "unknown_on", "without_unknown"]
 
 
@@ -155,20 +158,25 @@ def _least(placed: Sequence[Placement], machines: int) -> float:
 
 
 def _drawn(placed: Sequence[Placement], lanes: Sequence[str], lead_hours: float) -> tuple[DrawnInterval, ...]:
-    """Return what durations are drawn from. All runs of a stage are long together: they share an estimate."""
-    place = {one.index: number for number, one in enumerate(placed)}
-    waited = {one.lane: False for one in placed}
+    """Return what durations are drawn from. All runs of a stage are long together: they share an estimate.
+
+    The wait for the first machine is an interval that holds nothing, because it runs beside what is before.
+    """
     drawn = []
+    if lead_hours:
+        wait = Span(low=lead_hours, likely=lead_hours, high=lead_hours)
+        drawn.append(DrawnInterval(name=_LEAD, hours=wait))
+    place = {one.index: number for number, one in enumerate(placed, start=len(drawn))}
     for one in placed:
-        first = one.interval.holds == GPU and not one.interval.after and not waited[one.lane]
-        waited[one.lane] = True
+        waits = {place[before] for before in one.interval.after}
+        if lead_hours and one.interval.holds == GPU:
+            waits.add(0)
         drawn.append(
             DrawnInterval(
                 name=one.interval.name,
                 hours=Span(low=one.hours.low, likely=one.hours.likely, high=one.hours.high),
                 lanes=(lanes.index(one.lane),) if one.lane else (),
-                after=tuple(sorted(place[before] for before in one.interval.after)),
-                wait_hours=lead_hours if first else 0.0,
+                after=tuple(sorted(waits)),
                 together=one.interval.stage if one.interval.run else None,
             )
         )

@@ -20,7 +20,7 @@ from lastro.plan.shorter import shorter
 from lastro.spec.campaign import Campaign, RunSpec
 from lastro.spec.offers import Offer, Offers
 from lastro.spec.rates import convert
-from lastro.units import Money
+from lastro.units import Money, show_duration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +56,17 @@ class Candidate:
         if self.protocol.kind == REDUCED:
             return _("reduced, {offer}").format(offer=text)
         return text
+
+    @property
+    def ends_before(self) -> str | None:
+        """Say that it is a lot that ends before the work does, and cannot be renewed; None: it does not."""
+        terms = self.bill.holding.terms
+        if self.offer.kind is not LeaseKind.LOT or self.offer.renewable or terms is None or terms < 2:
+            return None
+        assert self.offer.term is not None, "a lot has a term"
+        return _("it lasts {term} and cannot be renewed, and the work takes longer").format(
+            term=show_duration(self.offer.term)
+        )
 
     @property
     def end_hours(self) -> float | None:
@@ -136,7 +147,7 @@ def reductions(campaign: Campaign) -> Iterator[Protocol]:
 
 
 def _optional_stages(campaign: Campaign) -> bool:
-    return any(stage.priority != "required" for stage in campaign.stages.values())
+    return any(stage.priority == "useful" for stage in campaign.stages.values())
 
 
 def _protocol(campaign: Campaign, kind: str, runs: tuple[str, ...]) -> Protocol:
@@ -186,7 +197,7 @@ def candidate(
         priced = unknown_bill(offer, _("a duration is unknown, so the cost is"))
     else:
         need = disk_need(question.campaign, question.measured, disk_for(question.market, offer))
-        priced = bill(question.campaign, question.market, offer, calendar, need, question.now)
+        priced = bill(question.campaign, question.market, offer, protocol.work, calendar, need, question.now)
     if spot.unknown is not None and priced.cost.total is not None:
         # What is known is what it costs without a single interruption.
         unknown = replace(priced.cost, total=None, low=None, high=None, why=spot.unknown)

@@ -134,7 +134,7 @@ def _of_downloads(campaign: Campaign, market: Offers, taken: Candidate) -> Itera
 def _of_places(campaign: Campaign, market: Offers, taken: Candidate) -> Iterator[Finding]:
     """Name what is read from another region, every time that it is read."""
     region = taken.offer.region or taken.offer.zone
-    for move in moves_of(campaign):
+    for move in moves_of(campaign, taken.protocol.work):
         if move.to != MACHINE or move.origin in (HOME, INTERNET):
             continue
         if region is None:

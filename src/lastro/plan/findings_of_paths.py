@@ -110,7 +110,7 @@ def reached_by(market: Offers, second: PlanB) -> list[Offer]:
 
 def _of_transfers(campaign: Campaign, market: Offers) -> Iterator[Finding]:
     """Refuse what would bring data to a place that is not allowed, as far as the offers file knows places."""
-    for move in moves_of(campaign):
+    for move in moves_of(campaign, work_of(campaign)):
         for place in (move.origin, move.to):
             lies = _jurisdictions_of(market, place)
             if lies and not any(lies_in(one, campaign.jurisdictions) for one in lies):

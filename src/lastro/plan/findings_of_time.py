@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from lastro.billing import billed_seconds
 from lastro.locale import _
 from lastro.plan.bill import bands_of, machine_lanes, times
 from lastro.plan.calendar import Calendar
@@ -32,21 +33,26 @@ def findings(
         spans = [times(slot, "likely") for slot in calendar.slots if slot.lane in lanes]
         if not spans:
             continue
-        held = timedelta(hours=max(end for _start, end in spans) - min(start for start, _end in spans))
+        first, last = min(start for start, _end in spans), max(end for _start, end in spans)
+        # A machine boots before its first stage, as in the bill; what is before and after moves with it.
+        begin = now + timedelta(hours=first) - timedelta(seconds=offer.boot_seconds)
+        beside = timedelta(hours=calendar.total.likely - (last - first))
+        used = round((last - first) * 3600 + offer.boot_seconds, 6)
         starts = propose_starts(
-            held + timedelta(seconds=offer.boot_seconds),
-            now=now,
+            timedelta(seconds=billed_seconds(offer.lease(), used)),
+            now=begin,
             bands=bands_of(offer),
             price=offer.machine_price,
             utc_offset=timedelta(hours=offer.utc),
-            window=window,
+            window=None if window is None else window - beside,
         )
-        if starts.first is None:
+        if starts.first is None or starts.first.at > begin:
             text = _("{offer}: {why}").format(offer=offer.name, why=starts.why)
             yield Finding(code="not_to_be_had", level=WARN, text=text)
         for start in starts.proposed[-1:]:
             text = _(
-                "{offer}: begun {later} later, at {at:%Y-%m-%d %H:%M} UTC, it costs {cost}, {saves} less"
+                "{offer}: {later} later, its machine from {at:%Y-%m-%d %H:%M} UTC on, it costs {cost}, "
+                "{saves} less"
             )
             yield Finding(
                 code="start_later",

@@ -106,11 +106,11 @@ def propose_starts(
     """Return when a run that goes through in one piece would cost least, against starting now.
 
     Cost is summed by the hour of the day in which the time is used; billing units and minimums are left to
-    `lastro.billing`. Between the moments at which a start or an end meets a band's edge the cost changes in a
+    the caller. Between the moments at which a start or an end meets a band's edge the cost changes in a
     straight line, so that only these moments are tried, with the first and the last, over one day.
 
     Args:
-        duration: boot and set-up included.
+        duration: what is billed; boot and set-up included.
         now: aware.
         bands: hours of the day in local time; they do not overlap.
         price: of an hour outside all bands; None: unknown.

@@ -50,7 +50,7 @@ class Work:
 
 
 def work_of(campaign: Campaign, runs: Collection[str] | None = None, *, only_required: bool = False) -> Work:
-    """Return what has to be done.
+    """Return what has to be done; a stage that is exploratory starts on request only, as such a run does.
 
     Args:
         campaign: its stages; without any, each run is named as one whose duration is unknown.
@@ -69,7 +69,7 @@ def work_of(campaign: Campaign, runs: Collection[str] | None = None, *, only_req
     for name in _in_order(campaign.stages):
         stage = campaign.stages[name]
         of_stage[name] = []
-        if only_required and stage.priority != "required":
+        if stage.priority == "exploratory" or (only_required and stage.priority != "required"):
             continue
         before = _before(campaign.stages, name, of_stage)
         for run in _runs_of(stage, kept):

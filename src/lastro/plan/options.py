@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
-from lastro.plan.bill import show_hours
+from lastro.plan.bill import lot_hours, machine_lanes, show_hours
 from lastro.plan.breakeven import break_even
 from lastro.plan.candidates import Candidate, Protocol, Question, candidates, reductions, useful_counts, whole
 from lastro.plan.parts import REDUCED, WHOLE, Cost, CostLine, Holding, Option
 from lastro.plan.proof import Mixture, Proof, prove
-from lastro.plan.risk import Risk, assess_risk
-from lastro.plan.risk_of import draws_of
+from lastro.plan.risk import Risk
+from lastro.plan.risk_of import risk_of
 from lastro.units import Money
 
 #: What an option is among the others. The order is that in which they are shown.
@@ -69,6 +69,8 @@ class _Chooser:
         self._machines = question.campaign.machines
         self._risks: dict[tuple[str, str, int], Risk] = {}
         self._all = candidates(question, self._whole, useful_counts(question.campaign, self._whole.work))
+        self._ended = {one.offer.name: why for one in self._all if (why := one.ends_before)}
+        self._all = [one for one in self._all if one.ends_before is None]
         self._all.sort(key=lambda one: one.rank)
         self._own = [one for one in self._all if one.machines == self._machines]
         self._reduced = self._reduce()
@@ -156,7 +158,7 @@ class _Chooser:
             protocols = protocols[-1:]
         for protocol in protocols:
             found = sorted(candidates(self._question, protocol, (self._machines,)), key=lambda one: one.rank)
-            fitting = next((one for one in found if self._fits(one)), None)
+            fitting = next((one for one in found if one.ends_before is None and self._fits(one)), None)
             if fitting is not None:
                 return fitting
         return None
@@ -204,8 +206,8 @@ class _Chooser:
     def _risk(self, one: Candidate) -> Risk:
         key = self._key(one)
         if key not in self._risks:
-            self._risks[key] = assess_risk(
-                draws_of(one),
+            self._risks[key] = risk_of(
+                one,
                 window_hours=self._question.window_hours,
                 budget=self._question.campaign.budget,
                 seed=self._seed,
@@ -245,8 +247,8 @@ class _Chooser:
         one = role.candidate
         risk, proof = self._risk(one), proofs[one.protocol.kind]
         bound = proof.bound if proof.bound and one.compared else None
-        gap = None
-        if bound is not None and one.compared is not None and bound.currency == one.compared.currency:
+        gap, whole = None, one.bill.cost.total is not None
+        if whole and bound and one.compared is not None and bound.currency == one.compared.currency:
             paid = one.compared.amount
             gap = max(0.0, float((paid - bound.amount) / paid)) if paid > 0 else 0.0
         option = self._option(one, offered=True, why=role.why)
@@ -297,7 +299,7 @@ class _Chooser:
         return total.divided(work.amount) if work and total else None
 
     def _refused(self, shown: set[str | None]) -> Iterator[Option]:
-        reasons = self._question.refusals(self._whole.work)
+        reasons = self._reasons()
         own = {one.offer.name: one for one in self._own}
         for offer in self._question.market.offers:
             if offer.name in shown:
@@ -305,8 +307,15 @@ class _Chooser:
             if offer.name in own:
                 yield self._option(own[offer.name], offered=False, why=self._why_not(own[offer.name]))
                 continue
-            why = reasons[offer.name] or _("{count} of them are not to be had").format(count=self._machines)
+            why = reasons.get(offer.name) or _("{count} of them are not to be had").format(
+                count=self._machines
+            )
             yield _unpriced(offer.name, offer.kind.value, self._machines, why)
+
+    def _reasons(self) -> dict[str, str]:
+        """Return why offers cannot be taken for the whole, by their names."""
+        refused = self._question.refusals(self._whole.work)
+        return {**self._ended, **{name: why for name, why in refused.items() if why}}
 
     # --- reasons --------------------------------------------------------------------------------------
 
@@ -365,7 +374,7 @@ class _Chooser:
         return text
 
     def _why_lot(self, one: Candidate) -> str:
-        spare = _term(one) - (one.end_hours or 0.0)
+        spare = _term(one) - lot_hours(one.calendar, machine_lanes(one.calendar), "likely")
         text = _("one lot of {term} holds it all, {spare} of it are slack").format(
             term=show_hours(_term(one)), spare=show_hours(spare)
         )
@@ -415,6 +424,8 @@ class _Chooser:
             yield one.note
         if one.bill.cost.total is None and one.bill.cost.why:
             yield one.bill.cost.why
+        elif one.bill.cost.total is not None and one.bill.cost.high is None:
+            yield _("when everything takes long it needs a following term, and what that costs is not known")
 
     # --- what is taken --------------------------------------------------------------------------------
 
@@ -426,8 +437,7 @@ class _Chooser:
                 return None, _("no reduced protocol fits")
             return self._reduced, self._why_reduced(self._reduced)
         if not self._own:
-            reasons = self._question.refusals(self._whole.work)
-            told = "; ".join(f"{name}: {why}" for name, why in reasons.items() if why)
+            told = "; ".join(f"{name}: {why}" for name, why in self._reasons().items())
             return None, _("none of the offers can be taken: {reasons}").format(reasons=told)
         fitting = next((one for one in self._own if self._fits(one)), None)
         if fitting is not None:

@@ -131,7 +131,7 @@ class _Asked:
         return max(1, math.floor(round(hours * _HOUR / self.tick, 6)))
 
     def _tasks(self) -> tuple[Task, ...]:
-        out = _bytes_out(self.question) // _GB
+        out = self._bytes_out() // _GB
         last = max((i for i, one in enumerate(self.work.intervals) if one.holds == GPU), default=None)
         return tuple(
             self._task(index, one, out if index == last else 0)
@@ -187,8 +187,8 @@ class _Asked:
 
     def _per_out(self, offer: Offer) -> int:
         """Return micro-units of a GB that leaves: what all of it costs, in equal shares; 0 when unknown."""
-        count = _bytes_out(self.question) // _GB
-        lines = [*traffic_lines(self.question.campaign, self.question.market, offer)]
+        count = self._bytes_out() // _GB
+        lines = [*traffic_lines(self.question.campaign, self.question.market, offer, self.work)]
         amounts = [line.amount for line in lines if line.amount is not None]
         if not count or len({amount.currency for amount in amounts}) != 1:
             return 0
@@ -196,6 +196,9 @@ class _Asked:
         return (_converted(self.question, Money(total, amounts[0].currency), self.currency) or 0) // (
             count + 1
         )
+
+    def _bytes_out(self) -> int:
+        return sum(move.bytes for move in moves_of(self.question.campaign, self.work))
 
     # --- and back -------------------------------------------------------------------------------------
 
@@ -284,10 +287,6 @@ def _least_price(offer: Offer) -> Money | None:
     prices = [offer.machine_price, *offer.machine_by_hour.values()]
     known = [price for price in prices if price is not None]
     return min(known, key=lambda price: price.amount, default=None)
-
-
-def _bytes_out(question: Question) -> int:
-    return sum(move.bytes for move in moves_of(question.campaign))
 
 
 def _converted(question: Question, money: Money | None, currency: str) -> int | None:

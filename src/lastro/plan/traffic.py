@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lastro.locale import _
+from lastro.plan.intervals import Work
 from lastro.plan.parts import CostLine
 from lastro.spec.campaign import Campaign
 from lastro.spec.egress import Egress, egress_cost, ingress_cost
@@ -29,12 +30,12 @@ class Move:
     quantity: str
 
 
-def moves_of(campaign: Campaign) -> list[Move]:
-    """Return all that a campaign moves: stages that move something, and its transfers."""
+def moves_of(campaign: Campaign, work: Work) -> list[Move]:
+    """Return all that is moved: by those of the campaign's stages that the work has, and by its transfers."""
     found = []
     for name, stage in campaign.stages.items():
-        if stage.moves is not None:
-            times = len(campaign.runs()) if stage.each else 1
+        times = sum(1 for one in work.intervals if one.stage == name)
+        if stage.moves is not None and times:
             found.append(move_of(name, stage.moves.size, stage.moves.origin, stage.moves.to, times))
     for name, one in campaign.transfers.items():
         found.append(move_of(name, one.size, one.origin, one.to, one.times, one.requests or 0))
@@ -49,14 +50,14 @@ def move_of(name: str, size: int, origin: str, to: str, times: int = 1, requests
     return Move(name=name, bytes=size * times, origin=origin, to=to, requests=requests, quantity=quantity)
 
 
-def traffic_lines(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[CostLine]:
+def traffic_lines(campaign: Campaign, market: Offers, offer: Offer, work: Work) -> Iterator[CostLine]:
     """Return a line for each move that somebody bills, or may bill; what stays in one place is free.
 
     What comes from the internet or from home is billed only where the place that it reaches bills ingress.
     """
     used: dict[str, int] = {}
     used_in: dict[str, int] = {}
-    for move in moves_of(campaign):
+    for move in moves_of(campaign, work):
         if _same_place(move, offer):
             continue
         if move.origin not in (INTERNET, HOME):
