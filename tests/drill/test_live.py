@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, TensorDataset
 
 from lastro.probe.hooks import _give_workers
 
@@ -186,7 +186,8 @@ def test_a_loader_is_made_with_the_workers_of_the_drill(count: int, monkeypatch:
     monkeypatch.setattr(DataLoader, "__init__", DataLoader.__init__)  # put back afterwards
 
     _give_workers(torch, count)
-    loader = DataLoader([1, 2, 3], 2, num_workers=1, prefetch_factor=4, persistent_workers=True)
+    rows = TensorDataset(torch.arange(3))
+    loader = DataLoader(rows, 2, num_workers=1, prefetch_factor=4, persistent_workers=True)
 
     assert (loader.num_workers, loader.batch_size) == (count, 2)
     assert loader.prefetch_factor == (4 if count else None)
