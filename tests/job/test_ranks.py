@@ -17,6 +17,7 @@ from lastro.errors import UsageError
 from lastro.job.loader import Loader
 from lastro.job.ranks import Ranks, ranks_of
 from lastro.paths import AttemptFolder
+from lastro.procs.killtree import end_tree
 from lastro.rules import CheckpointPolicy
 from tests.job.hand import ROOT, Run, environment, kinds, make_run, signals
 
@@ -30,19 +31,18 @@ def live(run: Run, ranks: int, **wish: Any) -> tuple[int, AttemptFolder]:
     folder = run.attempt()
     told = {"rows": ROWS, "batch": 8 // ranks, **wish}
     command = [*TORCHRUN, str(ranks)] if ranks > 1 else [sys.executable]
+    environ = {
+        **environment(folder),
+        "TEAM": json.dumps(told),
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
+    }
     with folder.log.open("wb") as log:
-        done = subprocess.run(
-            [*command, str(SCRIPT)],
-            env={
-                **environment(folder),
-                "TEAM": json.dumps(told),
-                "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
-            },
-            stdout=log,
-            stderr=log,
-            timeout=240,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [*command, str(SCRIPT)], env=environ, stdout=log, stderr=log, timeout=240, check=False
+            )
+        finally:
+            end_tree(("LASTRO_ATTEMPT", str(folder.root)))  # torchrun's processes have sessions of their own
     return done.returncode, folder
 
 
