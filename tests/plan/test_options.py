@@ -126,6 +126,22 @@ def test_a_lot_is_held_from_its_first_use_so_what_comes_before_is_no_part_of_it(
     assert "one lot of 3 d 0 h holds it all, 22 h 00 min of it are slack" in best.why
 
 
+def test_a_machine_without_gpu_is_paid_for_what_holds_the_cpu(tmp_path: Path) -> None:
+    """10 h at 0.10 USD. What holds nothing at all says of no machine for how long it is rented."""
+    text = "offers:\n  - {name: c, kind: hourly, price: 0.10 USD, gpus: 0}\n"
+    text += "  - {name: l, kind: lot, price: 5 USD, term: 1d}\n"
+    stages = "window: 72h\nbudget: 9 USD\nstages: {run: {each: run, cpu: 1, hours: 10}}\n"
+    made = plan(tmp_path, stages, text)
+    assert (made.option, option(made, "c").cost.total) == ("c", usd("1"))
+    assert option(made, "l").cost.total is None
+
+    unheld = plan(tmp_path, stages.replace("cpu: 1, ", ""), text)
+    nothing = option(unheld, "c")
+    assert (nothing.cost.total, nothing.fits_budget) == (None, None)
+    assert "no stage holds a machine" in texts(unheld)["budget_unknown"]
+    assert any("no stage holds a machine such as c" in note for note in nothing.notes)
+
+
 def test_the_wait_for_the_first_machine_is_in_every_draw(tmp_path: Path) -> None:
     """Two hours of a person lie within the two days; 48 h and at least 8 are always more than 50."""
     stages = "window: 50h\nstages: {p: {person: 2h}, run: {each: run, gpu: 1, hours: [8, 10, 12]}}\n"

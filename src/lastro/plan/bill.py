@@ -13,7 +13,7 @@ from lastro.locale import _
 from lastro.plan.calendar import Calendar
 from lastro.plan.draws import Held
 from lastro.plan.hours import Band, cost_between, read_bands
-from lastro.plan.intervals import GPU, Work
+from lastro.plan.intervals import CPU, GPU, Work
 from lastro.plan.parts import Cost, CostLine, DiskNeed, Holding, Slot
 from lastro.plan.traffic import traffic_lines
 from lastro.spec.campaign import Campaign
@@ -57,7 +57,10 @@ def bill(
         need: what the disk has to hold.
         now: when it begins, for rates of exchange and prices by the hour of the day; aware.
     """
-    lanes = machine_lanes(calendar)
+    lanes = machine_lanes(calendar, offer)
+    if not lanes:
+        why = _("no stage holds a machine such as {offer}, so nobody knows for how long one is rented")
+        return unknown_bill(offer, why.format(offer=offer.name))
     held = _cheaper_way(offer, calendar, now)
     machines = _machines(offer, calendar, held, now)
     lines = [
@@ -70,7 +73,7 @@ def bill(
 
 
 def unknown_bill(offer: Offer, why: str) -> Bill:
-    """Return the bill for work whose duration is unknown: no line, and no amount."""
+    """Return the bill for machines that are held for nobody knows how long: no line, and no amount."""
     holding = Holding(
         offer=offer.name, kind=offer.kind.value, gpu=offer.gpu, leases=0, machines=0, terms=None, hours=0.0
     )
@@ -99,9 +102,13 @@ def times(slot: Slot, case: str) -> tuple[float, float]:
     return slot.start_hours, slot.end_hours
 
 
-def machine_lanes(calendar: Calendar) -> list[str]:
-    """Return the lanes that are machines with a GPU, in the order of their names."""
-    return sorted({slot.lane for slot in calendar.slots if slot.lane and slot.lane.startswith(GPU)})
+def machine_lanes(calendar: Calendar, offer: Offer) -> list[str]:
+    """Return the lanes that machines of an offer are, in the order of their names.
+
+    They are those with a GPU; for an offer without one, that of the CPU machine.
+    """
+    kind = GPU if offer.gpus else CPU
+    return sorted({slot.lane for slot in calendar.slots if slot.lane and slot.lane.startswith(kind)})
 
 
 # --- machines -----------------------------------------------------------------------------------------
@@ -114,7 +121,7 @@ class _Machines:
 
 
 def _machines(offer: Offer, calendar: Calendar, held: Held, now: datetime) -> _Machines:
-    lanes = machine_lanes(calendar)
+    lanes = machine_lanes(calendar, offer)
     if offer.kind is LeaseKind.LOT:
         return _lots(offer, calendar, lanes)
     amounts = {case: _hourly(offer, calendar, lanes, case, held, now) for case in CASES}
@@ -220,7 +227,7 @@ def _cheaper_way(offer: Offer, calendar: Calendar, now: datetime) -> Held:
     """Say whether a machine is kept between its intervals, or given back and taken again."""
     if offer.kind is LeaseKind.LOT:
         return Held.END
-    lanes = machine_lanes(calendar)
+    lanes = machine_lanes(calendar, offer)
     each = _hourly(offer, calendar, lanes, "likely", Held.INTERVAL, now)
     kept = _hourly(offer, calendar, lanes, "likely", Held.WHOLE, now)
     return (
@@ -307,7 +314,7 @@ def _disk_lines(
     disks = max(1, -(-machines // row.attach))
     hours = max((slot.end_hours for slot in calendar.slots), default=0.0)
     running = sum(
-        end - start for start, end in _spans(calendar, machine_lanes(calendar), "likely", Held.WHOLE)
+        end - start for start, end in _spans(calendar, machine_lanes(calendar, offer), "likely", Held.WHOLE)
     )
     name = f"{disks} × {row.name}" if disks > 1 else row.name
     if need.needed is None:

@@ -119,12 +119,13 @@ def _of_money(known: Known) -> Iterator[Finding]:
     cost, budget = chosen.taken.bill.cost, campaign.budget
     compared = chosen.taken.compared
     name = chosen.taken.name
+    unchecked = _("the budget of {budget} cannot be checked: {why}").format(budget=budget, why=cost.why)
     if compared is None or compared.currency != budget.currency:
         if cost.at_least is not None:
-            text = _("{cost} and a budget of {budget} cannot be compared without a dated rate").format(
+            unchecked = _("{cost} and a budget of {budget} cannot be compared without a dated rate").format(
                 cost=cost.at_least, budget=budget
             )
-            yield Finding(code="budget_unknown", level=WARN, text=text)
+        yield Finding(code="budget_unknown", level=WARN, text=unchecked)
         return
     if compared.amount > budget.amount:
         text = _("{offer} costs {cost}, the budget is {budget}").format(
@@ -132,8 +133,7 @@ def _of_money(known: Known) -> Iterator[Finding]:
         )
         yield Finding(code="over_budget", level=FAIL, text=text)
     elif cost.total is None:
-        text = _("the budget of {budget} cannot be checked: {why}").format(budget=budget, why=cost.why)
-        yield Finding(code="budget_unknown", level=WARN, text=text)
+        yield Finding(code="budget_unknown", level=WARN, text=unchecked)
     elif cost.high and cost.high.currency == budget.currency and cost.high.amount > budget.amount:
         text = _("when everything takes long, {offer} costs {cost}, more than the budget of {budget}").format(
             offer=name, cost=cost.high, budget=budget

@@ -151,7 +151,7 @@ def _of_each(
     campaign: Campaign, measured: Measured, taken: Candidate, row: Disk | None, again: _Again | None
 ) -> Iterator[Finding]:
     """Machines beside each other need a disk each, or one that all of them hold; each has to be filled."""
-    machines = len(machine_lanes(taken.calendar))
+    machines = len(machine_lanes(taken.calendar, taken.offer))
     attach = row.attach if row else 1
     disks = -(-machines // attach)
     if disks < 2:

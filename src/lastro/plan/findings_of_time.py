@@ -29,7 +29,7 @@ def findings(
     for offer, calendar in offers:
         if not offer.by_hour or calendar.total is None:
             continue
-        lanes = machine_lanes(calendar)
+        lanes = machine_lanes(calendar, offer)
         spans = [times(slot, "likely") for slot in calendar.slots if slot.lane in lanes]
         if not spans:
             continue

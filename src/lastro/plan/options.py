@@ -374,7 +374,7 @@ class _Chooser:
         return text
 
     def _why_lot(self, one: Candidate) -> str:
-        spare = _term(one) - lot_hours(one.calendar, machine_lanes(one.calendar), "likely")
+        spare = _term(one) - lot_hours(one.calendar, machine_lanes(one.calendar, one.offer), "likely")
         text = _("one lot of {term} holds it all, {spare} of it are slack").format(
             term=show_hours(_term(one)), spare=show_hours(spare)
         )
@@ -410,8 +410,9 @@ class _Chooser:
         return _("it costs {more} more than {other} and does the same").format(more=more, other=best.name)
 
     def _notes(self, one: Candidate) -> Iterator[str]:
-        if one.offer.kind is not LeaseKind.LOT:
-            for lot in (other for other in self._own if other.offer.kind is LeaseKind.LOT):
+        if one.offer.kind is not LeaseKind.LOT and one.offer.gpus:
+            lots = [other for other in self._own if other.offer.kind is LeaseKind.LOT]
+            for lot in (other for other in lots if other.offer.gpus):
                 yield break_even(
                     lot.offer.lease(),
                     one.offer.lease(),

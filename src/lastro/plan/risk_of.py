@@ -44,7 +44,7 @@ def _cost_unknown(one: Candidate) -> str | None:
 
 def draws_of(one: Candidate) -> Draws:
     """Return the draws of a candidate: order and lanes as laid out, what does not depend on time beside."""
-    lanes = machine_lanes(one.calendar)
+    lanes = machine_lanes(one.calendar, one.offer)
     size = one.offer.machines if one.offer.kind is LeaseKind.LOT else 1
     groups = [lanes[first : first + size] for first in range(0, len(lanes), size)]
     places = {lane: place for place, lane in enumerate(one.calendar.lanes)}
