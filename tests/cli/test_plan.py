@@ -61,6 +61,14 @@ def test_a_frozen_plan_lies_on_the_disk_and_freezes_once(
     )
 
 
+def test_a_reason_for_a_change_is_refused_where_nothing_is_frozen(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, shown = lastro(capsys, "plan", str(campaign), "--revise", "more time")
+
+    assert (code, shown["error"]["next"]) == (2, "add --freeze, or leave --revise out")
+
+
 def test_an_impossible_plan_is_shown_with_code_5_and_not_frozen(
     campaign: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

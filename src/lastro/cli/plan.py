@@ -12,7 +12,7 @@ from lastro import atomic
 from lastro.cli.options import as_json_option, campaign_argument, command, disk_option, option
 from lastro.cli.render import console, print_json
 from lastro.clock import SystemClock
-from lastro.errors import PlanError
+from lastro.errors import PlanError, UsageError
 from lastro.flow.drills import drills_of
 from lastro.flow.freeze import Durations, Sources, draw_up, freeze_plan
 from lastro.locale import _
@@ -63,6 +63,11 @@ def plan(
       lastro plan campaign.yaml --freeze
       lastro plan --page plan.html
     """
+    if revise is not None and not freeze:
+        raise UsageError(
+            _("--revise says why a frozen plan changes, and nothing is frozen here"),
+            hint=_("add --freeze, or leave --revise out"),
+        )
     clock = SystemClock()
     durations = _durations(as_declared=wish.pop("as_declared"), keeps=freeze and revise is None)
     wish["sources"] = Sources(durations=durations, online=wish.pop("online"))
