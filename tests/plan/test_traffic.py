@@ -108,6 +108,19 @@ def test_what_stays_in_the_region_of_the_machine_is_free(tmp_path: Path) -> None
     assert "other_region" not in codes(plan(tmp_path, inside, market))
 
 
+def test_another_place_of_the_region_has_its_own_price_and_a_zone_comes_before_its_provider(
+    tmp_path: Path,
+) -> None:
+    """100 GB from zone a-1b to a-1c of one region at 0.01 are 1; home at the zone's own 0.05 they are 5."""
+    market = TWO.replace(", egress: a-out", ", zone: a-1b").replace("dear, kind", "dear, zone: a-1c, kind")
+    market = market.replace("region: b-1", "region: a-1")
+    market += "  - {name: beside, from: a-1b, to: region, price: 0.01 USD}\n"
+    market += "  - {name: away, from: a-1b, price: 0.05 USD}\n"
+
+    assert _amounts(tmp_path, RUN + "transfers:\n  one: {size: 100 GB, to: a-1c}\n", market) == [usd("1.00")]
+    assert _amounts(tmp_path, RUN + "transfers:\n  one: {size: 100 GB, to: home}\n", market) == [usd("5.00")]
+
+
 def test_what_is_read_from_another_region_is_named_each_time(tmp_path: Path) -> None:
     market = TWO + "  - {name: far-out, from: far, price: 0 USD}\n"
     far = RUN + "transfers:\n  epochs: {size: 200 GB, from: far, to: machine, times: 10}\n"

@@ -15,7 +15,8 @@ from lastro.spec.prices import Priced
 from lastro.spec.stage import HOME, MACHINE
 from lastro.units import show_bytes
 
-INTERNET = "internet"
+#: Targets of a row that are no names: anywhere, and another place of the same region.
+INTERNET, SAME_REGION = "internet", "region"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +123,27 @@ def _same_place(move: Move, offer: Offer) -> bool:
 
 
 def _row(market: Offers, offer: Offer, origin: str, to: str) -> Egress | None:
-    """Return the row for data from one place to another: one that names the target before a general one."""
+    """Return the row for data from one place to another.
+
+    One that names the target comes first, then one for another place of the same region, then a general one;
+    of several, that of the narrowest place that the data leaves.
+    """
     named = market.egress_of(offer) if origin == MACHINE else None
     origins = _names(offer, origin)
-    rows = [named] if named else [row for row in market.egress if row.origin in origins]
+    rows = [row for name in origins for row in market.egress if row.origin == name]
+    rows = [named] if named else rows
     targets = _names(offer, to)
     exact = [row for row in rows if row.to in targets]
+    beside = _regions(market, offer, origin) & _regions(market, offer, to)
+    near = [row for row in rows if row.to == SAME_REGION and beside]
     general = [row for row in rows if row.to == INTERNET]
-    return next(iter([*exact, *general]), None)
+    return next(iter([*exact, *near, *general]), None)
+
+
+def _regions(market: Offers, offer: Offer, place: str) -> set[str]:
+    """Return the regions that a place is, or lies in, as far as the offers file says."""
+    if place == MACHINE:
+        return {offer.region} if offer.region else set()
+    known = [(row.zone, row.region) for row in market.offers]
+    known += [(disk.zone, disk.region) for disk in market.disks]
+    return {region for zone, region in known if region and place in (zone, region)}
