@@ -142,6 +142,16 @@ def test_a_machine_without_gpu_is_paid_for_what_holds_the_cpu(tmp_path: Path) ->
     assert any("no stage holds a machine such as c" in note for note in nothing.notes)
 
 
+def test_an_option_is_named_by_the_machines_that_it_rents(tmp_path: Path) -> None:
+    """Two runs of 10 h on four machines that may be had: two are rented, 20 USD."""
+    stages = (
+        "machines: 4\nvariants: {w: {changes: {width: 1}}}\nstages: {run: {each: run, gpu: 1, hours: 10}}\n"
+    )
+    made = plan(tmp_path, stages, "offers:\n  - {name: h, kind: hourly, price: 1 USD}\n")
+
+    assert (made.option, option(made, "2 x h").cost.total) == ("2 x h", usd("20"))
+
+
 def test_the_wait_for_the_first_machine_is_in_every_draw(tmp_path: Path) -> None:
     """Two hours of a person lie within the two days; 48 h and at least 8 are always more than 50."""
     stages = "window: 50h\nstages: {p: {person: 2h}, run: {each: run, gpu: 1, hours: [8, 10, 12]}}\n"

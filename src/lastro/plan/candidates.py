@@ -50,8 +50,8 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        lots = self.offer.kind is LeaseKind.LOT and self.offer.machines
-        count = self.bill.holding.leases if lots else self.machines
+        # As many as are rented: a calendar may need fewer machines than it may have.
+        count = self.bill.holding.leases or self.machines
         text = f"{count} x {self.offer.name}" if count > 1 else self.offer.name
         if self.protocol.kind == REDUCED:
             return _("reduced, {offer}").format(offer=text)
