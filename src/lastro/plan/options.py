@@ -221,9 +221,21 @@ class _Chooser:
             protocols.setdefault(role.candidate.protocol.kind, role.candidate.protocol)
         lanes = max([one.machines for one in self._all], default=self._machines)
         return {
-            kind: prove(self._question, protocol, window=self._any_within(protocol), lanes=lanes)
+            kind: prove(
+                self._question,
+                protocol,
+                window=self._any_within(protocol),
+                lanes=lanes,
+                known=self._least_of(kind),
+            )
             for kind, protocol in protocols.items()
         }
+
+    def _least_of(self, kind: str) -> Money | None:
+        """Return what the cheapest candidate of a protocol costs; None: unknown."""
+        if kind == REDUCED:
+            return self._reduced.compared if self._reduced else None
+        return next((one.compared for one in self._all if one.bill.cost.total is not None), None)
 
     def _any_within(self, protocol: Protocol) -> bool:
         """Say whether some candidate of a protocol ends in time: then the bound is for those that do."""

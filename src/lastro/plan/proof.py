@@ -21,7 +21,7 @@ from lastro.plan.disk_need import disk_need, peak_of
 from lastro.plan.eligible import Peak, refusal
 from lastro.plan.intervals import CPU, GPU, PERSON, Interval, Work, hours_on
 from lastro.plan.on_spot import on_spot
-from lastro.plan.solve import NORMAL, NoPlan, Package, Problem, Solution, Task, solve
+from lastro.plan.solve import NORMAL, Effort, NoPlan, Package, Problem, Solution, Task, solve
 from lastro.plan.traffic import moves_of, traffic_lines
 from lastro.spec.durations import Hours
 from lastro.spec.offers import Offer
@@ -58,7 +58,15 @@ class Proof:
     mixture: Mixture | None = None
 
 
-def prove(question: Question, protocol: Protocol, *, window: bool, lanes: int) -> Proof:
+#: A first look settles most plans: nothing undercuts the cheapest option. Work is spent on the others.
+_LOOK = Effort(lists=40, nodes=300, gap=0.005, rounds=1, work=0.05, enough=0.02)
+#: So near to the bound nothing is left to be found.
+_MET = Decimal("0.999")
+
+
+def prove(
+    question: Question, protocol: Protocol, *, window: bool, lanes: int, known: Money | None = None
+) -> Proof:
     """Return what no plan for a protocol can undercut.
 
     Args:
@@ -66,11 +74,15 @@ def prove(question: Question, protocol: Protocol, *, window: bool, lanes: int) -
         protocol: what is done.
         window: whether it has to end within the window; where nothing does, the bound is for any length.
         lanes: the most machines at once.
+        known: the cost of the cheapest candidate; where the bound meets it, the search ends.
     """
     asked = _Asked.of(question, protocol)
     if isinstance(asked, str):
         return Proof(bound=None, why=asked)
-    found = solve(asked.problem(question.window_hours if window else None, lanes), effort=NORMAL)
+    problem = asked.problem(question.window_hours if window else None, lanes)
+    found = solve(problem, effort=_LOOK)
+    if not asked.is_met(found, known):
+        found = solve(problem, effort=NORMAL)
     if isinstance(found, NoPlan):
         return Proof(bound=None, why=found.why)
     bound = None if found.bound is None else asked.money(found.bound)
@@ -121,6 +133,16 @@ class _Asked:
             window_ticks=None if window is None else math.ceil(round(window * _HOUR / self.tick, 6)),
             lanes=lanes,
         )
+
+    def is_met(self, found: Solution | NoPlan, known: Money | None) -> bool:
+        """Say whether a bound is as high as what is known to be possible."""
+        if isinstance(found, NoPlan):
+            return found.proven
+        if found.proven:
+            return True
+        if found.bound is None or known is None or known.currency != self.currency:
+            return False
+        return self.money(found.bound).amount >= known.amount * _MET
 
     def money(self, micro: int) -> Money:
         return Money(Decimal(micro) * _MICRO, self.currency)
