@@ -49,8 +49,10 @@ def install(torch: Any, recorder: Recorder) -> None:
 
 
 def _hook_optimizers(torch: Any, recorder: Recorder) -> None:
-    def before(optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        recorder.before_update(optimizer, sys._getframe(1))
+    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+        # The optimizer itself comes first among the arguments.
+        closure = kwargs.get("closure") is not None or any(callable(one) for one in args[1:])
+        recorder.before_update(optimizer, sys._getframe(1), closure=closure)
 
     def after(optimizer: Any, _args: Any, _kwargs: Any) -> None:
         recorder.after_update(optimizer)

@@ -46,6 +46,7 @@ class Recorder:
         self._pid: int | None = None
         self._line: dict[str, Any] = {}
         self._in_update = 0
+        self._asks = False
         self._saves_at: list[int] = []
         self._began = 0.0
         self.api = False
@@ -98,21 +99,29 @@ class Recorder:
 
     # --- updates, as an optimizer makes them ----------------------------------------------------------
 
-    def before_update(self, optimizer: Any, frame: FrameType | None) -> None:
-        """An optimizer is about to change its parameters."""
+    def before_update(self, optimizer: Any, frame: FrameType | None, *, closure: bool = False) -> None:
+        """An optimizer is about to change its parameters.
+
+        With a closure it asks for the gradient itself: what lies there before is that of the last update, and
+        nothing in a process that has just begun.
+        """
         self._in_update += 1
         if self._in_update > 1 or not self.mine():
             return
         self._objects.look(frame)
         self._forget(optimizer)
-        self._line["gradient"] = _norm(optimizer)
+        self._asks = closure
+        if not closure:
+            self._line["gradient"] = _norm(optimizer)
         self._line["rates"] = [float(group["lr"]) for group in optimizer.param_groups if "lr" in group]
         if not self.api:
             self._take_state(frame)
 
-    def after_update(self, _optimizer: Any) -> None:
+    def after_update(self, optimizer: Any) -> None:
         """An optimizer has changed its parameters."""
         self._in_update -= 1
+        if self._in_update == 0 and self._asks and self.mine():
+            self._line["gradient"] = _norm(optimizer)
         if self._in_update == 0 and not self.api and self.mine():
             models = self._objects.alive(found.MODEL)
             self._line["after"] = {name: _parameters(model) for name, model in models.items()}
