@@ -32,7 +32,7 @@ torch.optim.LBFGS([weight], lr=0.1, max_iter=2).step(closure=closure)
 
 
 def test_an_update_that_asks_for_its_gradient_itself_is_known() -> None:
-    """What lies in `grad` before such an update is the last one's, and nothing in a process that has begun."""
+    """What lies in `grad` before such an update is the last one's, and nothing in a new process."""
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
 
     assert done.stdout.splitlines() == ["SGD False", "SGD True", "LBFGS True"]
