@@ -65,7 +65,7 @@ def run(root: Path, *command: str) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for folder in ("src", "tests", "tools", "docs"):
+    for folder in ("src", "tests", "tools", "docs", "benchmarks"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for example in (ROOT / "examples").iterdir():  # the pages lead to them; their data is not needed
         (tmp_path / "examples" / example.name).mkdir(parents=True)

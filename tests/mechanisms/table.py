@@ -920,7 +920,7 @@ MECHANISMS = (
     Mechanism(
         "a machine on which nothing was ever started does not wait for a dead home for ever",
         "flow/drive.py",
-        "            unattended_seconds=unattended_seconds(self._d.plan),\n",
+        "            unattended_seconds=unattended_seconds(self._d.plan, lease),\n",
         "",
         "tests/flow/test_limits.py::test_a_machine_on_which_nothing_was_started_lets_itself_go_when_home_is_dead",
     ),

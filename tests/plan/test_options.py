@@ -443,3 +443,24 @@ def test_spot_of_which_nobody_knows_how_long_it_lives_has_an_unknown_cost_and_ne
     unknown = option(made, "spot").cost
     assert (unknown.total, unknown.at_least) == (None, usd("1"))
     assert unknown.why == "nobody knows how long machines of spot live"
+
+
+def test_one_machine_stays_and_the_others_are_on_spot(tmp_path: Path) -> None:
+    """Lives of 4 h, no wait: a spot machine works most of each hour, so two take about half as long."""
+    text = (
+        "offers:\n  - {name: spot, kind: spot, price: 0.5 USD, lifetimes: [4], gpu: A40}\n"
+        "  - {name: demand, kind: hourly, price: 1.5 USD, gpu: A40}\n"
+    )
+    stages = (
+        "machines: 2\nvariants: {w: {changes: {width: 1}}}\nstages: {run: {each: run, gpu: 1, hours: 10}}\n"
+    )
+    made = plan(tmp_path, stages + "interruption: {save: 10s, restart: 6min, away: 0s}\n", text)
+
+    group = option(made, "demand + 1 x spot")
+    assert group.roles == ("mixed group",) and group.offered
+    assert group.end is not None and 10 < group.end.likely < 11
+    assert group.cost.total is not None and usd("20").amount < group.cost.total.amount < usd("22").amount
+
+    unknown = option(plan(tmp_path, stages, text), "demand + 1 x spot")
+    assert (unknown.cost.total, unknown.end) == (None, None)
+    assert "nobody knows how long it takes to get spot again" in unknown.why

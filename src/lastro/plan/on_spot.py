@@ -70,6 +70,20 @@ def on_spot(campaign: Campaign, offer: Offer, work: Work) -> OnSpot:
     return OnSpot(factors=factors, note=note)
 
 
+def spot_work(campaign: Campaign, offer: Offer, hours: float, lives: Lifetimes) -> SpotWork | None:
+    """Return so many hours of work as they are done on an offer's machines; None: nothing would be kept."""
+    saves = saves_of(campaign, offer, lives)
+    if saves.every is None or hours <= 0:
+        return None
+    return SpotWork(
+        hours=hours,
+        start=offer.boot_seconds / 3600,
+        restore=_restart(campaign).total_seconds() / 3600,
+        every=min(saves.every.total_seconds() / 3600, hours),
+        stall=_save(campaign).total_seconds() / 3600,
+    )
+
+
 def lifetimes_of(offer: Offer) -> Lifetimes | None:
     """Return how long machines of an offer live: as observed, else from their mean; None: nobody knows."""
     if offer.lifetimes:

@@ -10,20 +10,19 @@ from lastro.locale import _
 from lastro.plan.bill import lot_hours, machine_lanes, show_hours
 from lastro.plan.breakeven import break_even
 from lastro.plan.candidates import Candidate, Protocol, Question, candidates, reductions, useful_counts, whole
-from lastro.plan.parts import REDUCED, WHOLE, Cost, CostLine, Holding, Option
-from lastro.plan.proof import Mixture, Proof, prove
+from lastro.plan.mixtures import groups, mixture
+from lastro.plan.parts import REDUCED, WHOLE, Option
+from lastro.plan.proof import Proof, prove
 from lastro.plan.risk import Risk
 from lastro.plan.risk_of import risk_of
+from lastro.plan.unpriced import NOTHING_LEFT, unpriced
 from lastro.units import Money
 
 #: What an option is among the others. The order is that in which they are shown.
 CHEAPEST, SAFE, REDUCED_ROLE = "cheapest", "rarely late", "reduced protocol"
 LOT, PARALLEL, LONGER = "one lot", "lots in parallel", "one longer lot"
-HOURLY, SPOT, MIXTURE = "by the hour", "spot", "mixture"
+HOURLY, SPOT = "by the hour", "spot"
 VIOLATION = "cheapest violation"
-
-#: Money is counted in micro-units for the proof, so that less than this part of a cost is rounding.
-_NOTHING_LEFT = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +82,8 @@ class _Chooser:
         offered = [self._offered(role, proofs) for role in roles]
         own = {one.offer for one in offered if (one.protocol, one.machines) == (WHOLE, self._machines)}
         offered += self._mixed(proofs.get(WHOLE))
+        spot = next((role.candidate for role in roles if SPOT in role.roles), None)
+        offered += groups(self._question, spot) if spot else []
         refused = [*self._refused(own)]
         taken, why = self._taken()
         base = self._own[0] if self._own else None
@@ -251,7 +252,7 @@ class _Chooser:
             return []
         if found.cost.amount >= best.compared.amount:
             return []
-        return [_mixture(self._question, found, proof.bound, best)]
+        return [mixture(self._question, found, proof.bound, best)]
 
     # --- values ---------------------------------------------------------------------------------------
 
@@ -272,7 +273,7 @@ class _Chooser:
             draws=risk.draws,
             bound=bound,
             gap=None if gap is None else round(gap, 6),
-            proven=gap is not None and gap <= _NOTHING_LEFT,
+            proven=gap is not None and gap <= NOTHING_LEFT,
             notes=tuple(self._notes(one)),
             calendar=one.calendar.slots,
         )
@@ -322,7 +323,7 @@ class _Chooser:
             why = reasons.get(offer.name) or _("{count} of them are not to be had").format(
                 count=self._machines
             )
-            yield _unpriced(offer.name, offer.kind.value, self._machines, why)
+            yield unpriced(offer.name, offer.kind.value, self._machines, why)
 
     def _reasons(self) -> dict[str, str]:
         """Return why offers cannot be taken for the whole, by their names."""
@@ -475,83 +476,3 @@ def show_cost(one: Candidate) -> str:
     if cost.total is not None:
         return str(cost.total)
     return _("at least {known}").format(known=cost.at_least) if cost.at_least else _("unknown")
-
-
-_NOTHING = Cost(total=None, low=None, high=None, at_least=None, lines=())
-
-
-def _unpriced(name: str, kind: str, machines: int, why: str) -> Option:
-    """Return the option for an offer that cannot be taken: there is nothing to price."""
-    return Option(
-        name=name,
-        roles=(),
-        offered=False,
-        why=why,
-        offer=name,
-        kind=kind,
-        protocol=WHOLE,
-        left_out=(),
-        machines=machines,
-        holdings=(),
-        cost=replace(_NOTHING, why=why),
-        end=None,
-        slack_hours=None,
-        fits_window=None,
-        fits_budget=None,
-        p_late=None,
-        p_over_budget=None,
-        draws=None,
-        bound=None,
-        gap=None,
-        proven=False,
-        per_unit=None,
-        notes=(),
-        calendar=(),
-    )
-
-
-def _mixture(question: Question, found: Mixture, bound: Money | None, best: Candidate) -> Option:
-    """Return the option of several offers; its disk and traffic are those that the solver counted."""
-    lines = tuple(
-        CostLine(
-            kind="machine",
-            name=offer.name,
-            quantity=_("held for {hours}").format(hours=show_hours(hours)),
-            amount=cost,
-            why=_("with its disk and its traffic ({source})").format(source=offer.source),
-        )
-        for offer, hours, cost in found.held
-    )
-    assert best.compared is not None, "it was compared"
-    saved = Money(best.compared.amount - found.cost.amount, found.cost.currency)
-    window, total = question.window_hours, found.calendar.total
-    gap = None if bound is None else max(0.0, float((found.cost.amount - bound.amount) / found.cost.amount))
-    return replace(
-        _unpriced(" + ".join(dict.fromkeys(offer.name for offer, _h, _c in found.held)), "mixture", 0, ""),
-        roles=(MIXTURE,),
-        offered=True,
-        offer=None,
-        why=_("{saved} less than {best}, by several offers").format(saved=saved, best=best.name),
-        machines=len(found.held),
-        holdings=tuple(
-            Holding(
-                offer=offer.name,
-                kind=offer.kind.value,
-                gpu=offer.gpu,
-                leases=1,
-                machines=1,
-                terms=None,
-                hours=round(hours, 9),
-            )
-            for offer, hours, _cost in found.held
-        ),
-        cost=Cost(total=found.cost, low=None, high=None, at_least=found.cost, lines=lines),
-        end=total,
-        slack_hours=None if window is None or total is None else round(window - total.likely, 9),
-        fits_window=None if window is None or total is None else total.likely <= window,
-        bound=bound,
-        gap=gap,
-        proven=gap is not None and gap <= _NOTHING_LEFT,
-        notes=(_("`lastro run` takes one offer: a mixture is a campaign for each, planned by hand"),),
-        calendar=found.calendar.slots,
-    )

@@ -20,6 +20,7 @@ from lastro.spec.base import (
     Config,
     Contradiction,
     Duration,
+    DurationOrZero,
     InsidePath,
     Name,
     Problem,
@@ -292,10 +293,14 @@ class Work(Strict):
 
 
 class Interruption(Strict):
-    """What a save and a new start were measured to take; None: not measured."""
+    """What a save and a new start were measured to take; None: not measured.
+
+    `away`: how long it takes until another spot machine is to be had.
+    """
 
     save: Duration | None = None
     restart: Duration | None = None
+    away: DurationOrZero | None = None
 
 
 def _provider(value: object) -> object:

@@ -128,6 +128,7 @@ def option_role(code: str) -> str:
         "by the hour": _("by the hour"),
         "spot": _("spot"),
         "mixture": _("a mixture"),
+        "mixed group": _("one that stays, the others on spot"),
         "cheapest violation": _("comes nearest to fitting"),
     }.get(code, code)
 
