@@ -281,7 +281,7 @@ def places_of_one_machine(line: str) -> list[str]:
 def test_a_place_of_one_machine_is_known_by_its_path() -> None:
     assert places_of_one_machine("in `/home/ana/runs` and file:///opt2/x/") == ["/home/ana", "/opt2/x"]
     assert places_of_one_machine("see /tmp/pytest-of-ana/0") == ["/tmp/pytest-of-ana"]
-    assert places_of_one_machine("`<disk>/campaigns/x`, ./work/a, /mnt/disk/a, https://x.org/root/a") == []
+    assert places_of_one_machine("`<disk>/campaigns/x`, ./home/a, /mnt/disk/a, https://x.org/home/a") == []
 
 
 def test_no_page_names_a_place_of_one_machine() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lastro.plan.build import is_possible
+from lastro.errors import PlanError
+from lastro.plan.build import is_possible, require_possible
 from lastro.units import Money
 
 from .planning import ARTICLE, LOTS, VARIANTS, codes, option, plan, texts, usd
@@ -69,7 +70,13 @@ def test_thirty_hours_more_are_six_over_and_a_longer_lot_and_less_work_are_offer
     assert (less.cost.total, less.roles) == (usd("47.14"), ("reduced protocol",))
     assert is_possible(made)
     assert codes(made)["window_too_short"] == "fail"
-    assert "`lastro plan --reduced --freeze`" in texts(made)["another_option_fits"]
+    assert [one.text for one in made.findings if one.code == "another_option_fits"] == [
+        "reduced, three days fits: `lastro plan --reduced --freeze` takes it",
+        "2 x three days fits, and needs `machines: 2` in the campaign file",
+    ]
+    with pytest.raises(PlanError) as caught:
+        require_possible(made)
+    assert "without deep it fits: `lastro plan --reduced --freeze`" in str(caught.value.hint)
 
 
 def test_the_reduced_protocol_is_taken_only_when_it_is_asked_for(tmp_path: Path) -> None:
@@ -462,5 +469,5 @@ def test_one_machine_stays_and_the_others_are_on_spot(tmp_path: Path) -> None:
     assert group.cost.total is not None and usd("20").amount < group.cost.total.amount < usd("22").amount
 
     unknown = option(plan(tmp_path, stages, text), "demand + 1 x spot")
-    assert (unknown.cost.total, unknown.end) == (None, None)
+    assert (unknown.offered, unknown.cost.total, unknown.end) == (False, None, None)
     assert "nobody knows how long it takes to get spot again" in unknown.why

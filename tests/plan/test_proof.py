@@ -84,3 +84,18 @@ def test_disk_and_traffic_are_in_the_bound(tmp_path: Path) -> None:
 
     assert best.cost.total == usd("19")
     assert best.bound is not None and usd("18.9").amount < best.bound.amount <= usd("19").amount
+
+
+def test_what_ends_in_time_is_no_bound_for_what_does_not(tmp_path: Path) -> None:
+    """Only the fast card is done within 10 h, for 20 USD; the slow one takes 16 h and 16 USD: no gap."""
+    stages = "window: 10h\nstages: {run: {each: run, gpu: 1, hours: {slow: 16, fast: 5}}}\n"
+    text = (
+        "offers:\n  - {name: fast lot, kind: lot, price: 20 USD, term: 1d, gpu: fast}\n"
+        "  - {name: slow hour, kind: hourly, price: 1 USD, gpu: slow}\n"
+    )
+    made = plan(tmp_path, stages, text)
+
+    assert (option(made, "fast lot").bound, option(made, "fast lot").proven) == (usd("20"), True)
+    late = option(made, "slow hour")
+    assert (late.offered, late.cost.total, late.fits_window) == (True, usd("16"), False)
+    assert (late.bound, late.gap, late.proven) == (None, None, False)

@@ -93,6 +93,7 @@ def _of_zip(path: Path) -> PickleFacts | None:
                 with archive.open(name) as member:
                     found.update(_of_stream(member))  # type: ignore[arg-type]
             return PickleFacts(tuple(sorted(found))) if names else None
+    # zipfile raises the last two for a compression and for an encryption that it does not know.
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError) as error:
         return PickleFacts(problem=str(error))
 

@@ -190,13 +190,15 @@ def is_possible(plan: Plan) -> bool:
 def require_possible(plan: Plan) -> None:
     """Raise PlanError when the plan's own numbers say that what it takes cannot work."""
     impossible = [finding.text for finding in plan.findings if finding.level == FAIL]
-    if impossible:
-        raise PlanError(
-            "; ".join(impossible),
-            hint=_(
-                "reduce or drop an optional variant, widen the window or the budget, or name other offers"
-            ),
+    if not impossible:
+        return
+    hint = _("reduce or drop an optional variant, widen the window or the budget, or name other offers")
+    less = next((one for one in plan.options if one.fits and one.protocol == REDUCED), None)
+    if less is not None and plan.protocol != REDUCED:
+        hint = _("without {runs} it fits: `lastro plan --reduced --freeze`; or {others}").format(
+            runs=", ".join(less.left_out) or _("what is not required"), others=hint
         )
+    raise PlanError("; ".join(impossible), hint=hint)
 
 
 def _runs(

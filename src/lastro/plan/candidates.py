@@ -115,6 +115,20 @@ class Question:
             return self.campaign.budget.currency
         return next((offer.price.currency for offer in self.market.offers if offer.price), None)
 
+    def affordable(self, known: Money | None, *, complete: bool) -> bool | None:
+        """Say whether a cost is within the budget; None: it cannot be told.
+
+        Args:
+            known: in any currency; None: nothing is known of it.
+            complete: whether it is all of the cost, or what is known of it.
+        """
+        budget = self.campaign.budget
+        if budget is None or known is None or known.currency != budget.currency:
+            return None
+        if known.amount > budget.amount:
+            return False
+        return True if complete else None
+
     def refusals(self, work: Work) -> Mapping[str, str | None]:
         """Return why each offer cannot be taken for this work, by its name; None when it can."""
         peak = peak_of(self.campaign, self.measured)
@@ -168,12 +182,12 @@ def candidates(question: Question, protocol: Protocol, counts: Sequence[int]) ->
     for offer in question.market.offers:
         if refused[offer.name] is not None:
             continue
+        lead = offer.lead.total_seconds() / 3600 if offer.lead else 0.0
+        spot = on_spot(question.campaign, offer, protocol.work)
         for count in counts:
             if offer.capacity is not None and -(-count // offer.machines) > offer.capacity:
                 continue
-            lead = offer.lead.total_seconds() / 3600 if offer.lead else 0.0
             key = (offer.gpu, count, lead)
-            spot = on_spot(question.campaign, offer, protocol.work)
             calendar = laid.get(key)
             if calendar is None or spot.factors:
                 calendar = lay_out(

@@ -14,7 +14,7 @@ from lastro.plan.candidates import Candidate
 from lastro.plan.disk_need import Measured
 from lastro.plan.levels import FAIL, NOTE, WARN
 from lastro.plan.options import Options
-from lastro.plan.parts import REDUCED, DiskNeed, Finding, Option
+from lastro.plan.parts import REDUCED, DiskNeed, Finding
 from lastro.spec.campaign import Campaign
 from lastro.spec.doubts import doubts
 from lastro.spec.offers import Offers
@@ -90,11 +90,14 @@ def _of_window(known: Known) -> Iterator[Finding]:
 
 
 def _another_way(known: Known) -> Iterator[Finding]:
-    fitting: list[Option] = [option for option in known.chosen.options if option.fits]
-    if fitting and known.protocol != REDUCED:
-        text = _("{name} fits: `lastro plan --reduced --freeze` takes the reduced protocol").format(
-            name=fitting[0].name
-        )
+    for option in known.chosen.options:
+        if not option.fits or known.protocol == REDUCED:
+            continue
+        text = _("{name} fits").format(name=option.name)
+        if option.protocol == REDUCED:
+            text = _("{name} fits: `lastro plan --reduced --freeze` takes it").format(name=option.name)
+        elif option.notes:
+            text = _("{name} fits, and {note}").format(name=option.name, note=option.notes[-1])
         yield Finding(code="another_option_fits", level=NOTE, text=text)
 
 

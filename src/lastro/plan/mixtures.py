@@ -126,23 +126,16 @@ def _group(question: Question, twin: Offer, spot: Candidate, found: Group) -> Op
     return replace(
         unpriced(name, GROUP, found.nodes + 1, text),
         roles=(GROUP,),
-        offered=True,
+        offered=found.end is not None,
         offer=None,
         holdings=holdings,
         cost=Cost(total=total, low=None, high=None, at_least=total, lines=(line,), why=found.why),
         end=None if found.end is None else Span(low=found.end, likely=found.end, high=found.end),
         slack_hours=None if window is None or found.end is None else round(window - found.end, 9),
         fits_window=late,
-        fits_budget=_affordable(question, total),
+        fits_budget=question.affordable(total, complete=True),
         notes=(
             _("machines alone, without disk and traffic; the work is taken to divide among the machines"),
             _("`lastro run` takes one offer: a group is a campaign for each, planned by hand"),
         ),
     )
-
-
-def _affordable(question: Question, total: Money | None) -> bool | None:
-    budget = question.campaign.budget
-    if budget is None or total is None or total.currency != budget.currency:
-        return None
-    return total.amount <= budget.amount

@@ -172,12 +172,7 @@ class _Chooser:
 
     def _affordable(self, one: Candidate) -> bool | None:
         """Say whether a cost is within the budget; None: it cannot be told."""
-        budget = self._question.campaign.budget
-        if budget is None or one.compared is None or one.compared.currency != budget.currency:
-            return None
-        if one.compared.amount > budget.amount:
-            return False
-        return True if one.bill.cost.total is not None else None
+        return self._question.affordable(one.compared, complete=one.bill.cost.total is not None)
 
     def _fits(self, one: Candidate) -> bool:
         return self._within(one) and self._affordable(one) is not False
@@ -259,7 +254,9 @@ class _Chooser:
     def _offered(self, role: _Role, proofs: dict[str, Proof]) -> Option:
         one = role.candidate
         risk, proof = self._risk(one), proofs[one.protocol.kind]
-        bound = proof.bound if proof.bound and one.compared else None
+        # What ends in time is no bound for what does not: that may well be cheaper.
+        same = not proof.within_window or self._within(one)
+        bound = proof.bound if same and one.compared else None
         gap, whole = None, one.bill.cost.total is not None
         if whole and bound and one.compared is not None and bound.currency == one.compared.currency:
             paid = one.compared.amount

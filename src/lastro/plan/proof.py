@@ -2,7 +2,8 @@
 
 The problem that is solved is easier than the truth wherever the two differ, so that its bound holds: whole
 ticks are rounded down, a lot may be given back before the outputs are collected, a machine is there at once,
-disks are paid only while a machine is held, and what is unknown costs nothing.
+disks are paid only while a machine is held, and disk and traffic of unknown price cost nothing. Offers whose
+own price is unknown, or in a currency without a rate, are left out: no bound can be told of them.
 """
 
 from __future__ import annotations
@@ -50,11 +51,13 @@ class Mixture:
 class Proof:
     """No plan for this protocol costs less than `bound`; None: nothing could be proven. `why` says how.
 
-    `mixture`: the cheapest plan that was found, when it takes more than one offer.
+    `within_window`: it holds for plans that end within the window, and says nothing of later ones. `mixture`:
+    the cheapest plan that was found, when it takes more than one offer.
     """
 
     bound: Money | None
     why: str
+    within_window: bool = False
     mixture: Mixture | None = None
 
 
@@ -79,14 +82,15 @@ def prove(
     asked = _Asked.of(question, protocol)
     if isinstance(asked, str):
         return Proof(bound=None, why=asked)
-    problem = asked.problem(question.window_hours if window else None, lanes)
+    limit = question.window_hours if window else None
+    problem = asked.problem(limit, lanes)
     found = solve(problem, effort=_LOOK)
     if not asked.is_met(found, known):
         found = solve(problem, effort=NORMAL)
     if isinstance(found, NoPlan):
         return Proof(bound=None, why=found.why)
     bound = None if found.bound is None else asked.money(found.bound)
-    return Proof(bound=bound, why=found.why, mixture=asked.mixture(found))
+    return Proof(bound=bound, why=found.why, within_window=limit is not None, mixture=asked.mixture(found))
 
 
 @dataclass(frozen=True, kw_only=True)
