@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lastro.clock import SystemClock
+from lastro.flow.earlier import Earlier
 from lastro.flow.freeze import draw_up, freeze, open_session
 from lastro.flow.measured_saves import measured_saves
 from lastro.flow.session import Session
@@ -52,13 +53,13 @@ def home(tmp_path: Path) -> Home:
 
 
 def test_a_home_that_has_seen_nothing_knows_nothing(home: Home, tmp_path: Path) -> None:
-    assert measured_saves(home, tmp_path / "campaign.yaml", "c" * 64) is None
+    assert measured_saves(Earlier(home, SystemClock()), tmp_path / "campaign.yaml", "c" * 64) is None
 
 
 def test_the_largest_save_counts_with_the_number_of_all(home: Home, tmp_path: Path) -> None:
     file, digest = _campaign(tmp_path / "a", home, [5000, 7000, 6000])
 
-    state = measured_saves(home, file, digest)
+    state = measured_saves(Earlier(home, SystemClock()), file, digest)
 
     assert state is not None
     assert (state.saved, state.once, state.memory) == (7000, 0, None)
@@ -72,7 +73,7 @@ def test_what_was_written_once_beside_the_saves_is_measured_on_the_disk(home: Ho
     base.mkdir(parents=True)
     (base / "fixed.safetensors").write_bytes(bytes(900))
 
-    state = measured_saves(home, file, digest)
+    state = measured_saves(Earlier(home, SystemClock()), file, digest)
 
     assert state is not None
     assert state.once == 900
@@ -82,7 +83,7 @@ def test_another_campaign_counts_when_its_code_is_the_same(home: Home, tmp_path:
     _file, digest = _campaign(tmp_path / "a", home, [5000])
     _campaign(tmp_path / "b", home, [90_000], code="print('something else')\n")
 
-    state = measured_saves(home, tmp_path / "new" / "campaign.yaml", digest)
+    state = measured_saves(Earlier(home, SystemClock()), tmp_path / "new" / "campaign.yaml", digest)
 
     assert state is not None
     assert state.saved == 5000
@@ -91,11 +92,11 @@ def test_another_campaign_counts_when_its_code_is_the_same(home: Home, tmp_path:
 def test_saves_of_older_code_stand_in_and_are_called_so(home: Home, tmp_path: Path) -> None:
     file, _digest = _campaign(tmp_path / "a", home, [5000])
 
-    state = measured_saves(home, file, "d" * 64)
+    state = measured_saves(Earlier(home, SystemClock()), file, "d" * 64)
 
     assert state is not None
     assert "with older code" in state.why
-    assert measured_saves(home, tmp_path / "other.yaml", "d" * 64) is None
+    assert measured_saves(Earlier(home, SystemClock()), tmp_path / "other.yaml", "d" * 64) is None
 
 
 def test_a_journal_that_cannot_be_believed_says_nothing(home: Home, tmp_path: Path) -> None:
@@ -103,4 +104,4 @@ def test_a_journal_that_cannot_be_believed_says_nothing(home: Home, tmp_path: Pa
     (stream,) = (tmp_path / "a" / "disk").rglob("journal/*-1.jsonl")
     stream.write_text(stream.read_text().replace("5000", "9999"))
 
-    assert measured_saves(home, file, digest) is None
+    assert measured_saves(Earlier(home, SystemClock()), file, digest) is None

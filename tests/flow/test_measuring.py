@@ -9,7 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from lastro.clock import SystemClock
 from lastro.flow import measuring
+from lastro.flow.earlier import Earlier
 from lastro.flow.measuring import found, measure
 from lastro.flow.weights_here import weights_here
 from lastro.paths import Home
@@ -32,7 +34,9 @@ def _measure(folder: Path, extra: str) -> Measured:
     path = folder / "campaign.yaml"
     path.write_text("campaign: tiny\ncommand: python train.py\ncontrol: {width: 64}\n" + extra)
     loaded = load_campaign(path)
-    return measure(loaded, loaded.spec, code_digest="c" * 64, home=Home(folder / "home"))
+    return measure(
+        loaded, loaded.spec, code_digest="c" * 64, earlier=Earlier(Home(folder / "home"), SystemClock())
+    )
 
 
 def test_bytes_and_files_below_a_folder_are_counted(tmp_path: Path) -> None:

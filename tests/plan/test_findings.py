@@ -155,3 +155,16 @@ def test_data_that_goes_where_it_may_not_is_refused_by_name(tmp_path: Path) -> N
 
     assert "backup goes to us-1, which lies in US" in texts(made)["transfer_outside"]
     assert codes(made)["transfer_outside"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("save", "code", "level"),
+    [("", "loss_unknown", "note"), ("20s", "loss_kept", "note"), ("8min", "loss_too_large", "warn")],
+)
+def test_the_loss_that_is_tolerated_is_held_against_what_a_save_takes(
+    tmp_path: Path, save: str, code: str, level: str
+) -> None:
+    """A save of 8 min is made every 80 at most, so that more than 10 min may be lost; one of 20 s every 4."""
+    extra = "checkpoint: {max_loss: 10min}\n" + (f"interruption: {{save: {save}}}\n" if save else "")
+
+    assert codes(plan(tmp_path, RUN + extra, OFFERS))[code] == level

@@ -420,6 +420,7 @@ def test_spot_is_priced_with_its_interruptions(tmp_path: Path) -> None:
     assert spot is not None and Decimal("10.3") < spot.amount < Decimal("11")
     assert made.option == "spot"
     assert "3.0 interruptions are expected" in option(made, "spot").notes[0]
+    assert "demand 15.00 USD; both cost the same at" in option(made, "spot").notes[1]
     assert made.checkpoint.interruption_seconds == 3 * 3600
     assert codes(made)["save_interval"] == "note"
 

@@ -16,6 +16,7 @@ from lastro import atomic, strictjson
 from lastro.clock import Clock
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
+from lastro.flow.earlier import Earlier
 from lastro.flow.learning import learned
 from lastro.flow.measuring import measure
 from lastro.flow.orders import corpus_on_disk
@@ -147,7 +148,8 @@ def draw_up(
     files = tuple(code_files(loaded.folder, excludes, only))
     git = git_identity(loaded.folder)
     corpus = _corpus(loaded)
-    hours = _hours(sources.durations, before, lambda: learned(Home(home_root()), spec, corpus, clock))
+    earlier = Earlier(Home(home_root()), clock)
+    hours = _hours(sources.durations, before, lambda: learned(earlier, spec, corpus))
     digest = code_digest(loaded.folder, files)
     plan = make_plan(
         spec,
@@ -161,7 +163,10 @@ def draw_up(
         ),
         corpus=corpus,
         disk=str(root),
-        measured=replace(measure(loaded, spec, code_digest=digest, online=sources.online), durations=hours),
+        measured=replace(
+            measure(loaded, spec, code_digest=digest, earlier=earlier, online=sources.online),
+            durations=hours,
+        ),
         protocol=REDUCED if _reduced(reduced, before) else WHOLE,
     )
     return Draft(loaded, plan, files, root)

@@ -2,46 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from lastro.clock import Clock, from_iso
-from lastro.errors import LastroError
+from lastro.clock import from_iso
 from lastro.flow.deciding import pace_in
-from lastro.flow.session import known_sessions
+from lastro.flow.earlier import Earlier
 from lastro.journal.views import CampaignView, RunView
-from lastro.paths import Home
 from lastro.plan.estimates import Observation
 from lastro.plan.learned import Learned, Seen, learn
 from lastro.rules import Corpus
 from lastro.spec.campaign import Campaign
 from lastro.spec.durations import card
 
-#: Reading journals ends after so long: whoever waits for a plan waits no longer. The newest come first.
-_SECONDS = 2.0
 
-
-def learned(home: Home, campaign: Campaign, corpus: Corpus | None, clock: Clock) -> tuple[Learned, ...]:
-    """Return what runs that were measured at this home say of the runs of a campaign.
-
-    A journal that cannot be believed says nothing; other commands tell what is wrong with it.
-    """
+def learned(earlier: Earlier, campaign: Campaign, corpus: Corpus | None) -> tuple[Learned, ...]:
+    """Return what runs that were measured at this home say of the runs of a campaign."""
     if not campaign.stages:
         return ()
-    return learn(campaign, corpus.digest if corpus else None, [*_measured(home, clock)])
-
-
-def _measured(home: Home, clock: Clock) -> Iterator[Seen]:
-    until = time.monotonic() + _SECONDS
-    sessions = []
-    with contextlib.suppress(LastroError, OSError):
-        sessions = known_sessions(home, clock)
-    for session in reversed(sessions):
-        if time.monotonic() >= until:
-            return
-        with contextlib.suppress(LastroError, OSError):
-            yield from observed(session.view())
+    seen = [one for _session, view in earlier.campaigns for one in observed(view)]
+    return learn(campaign, corpus.digest if corpus else None, seen)
 
 
 def observed(view: CampaignView) -> Sequence[Seen]:

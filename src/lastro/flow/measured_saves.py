@@ -2,52 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from lastro.checkpoint.store import BASE
-from lastro.clock import SystemClock
-from lastro.errors import LastroError
-from lastro.flow.session import Session, known_sessions
+from lastro.flow.earlier import Earlier
+from lastro.flow.session import Session
 from lastro.journal.views import CampaignView
 from lastro.locale import _
-from lastro.paths import Home
 from lastro.plan.state import State
 from lastro.units import show_bytes
 
-#: Reading journals ends after so long: whoever waits for a plan waits no longer. The newest come first.
-_SECONDS = 2.0
 
-
-def measured_saves(home: Home, campaign_file: Path, code_digest: str | None) -> State | None:
+def measured_saves(earlier: Earlier, campaign_file: Path, code_digest: str | None) -> State | None:
     """Return the largest checkpoint that was made, with the number of those that were looked at.
 
     Saves with the same code count, of this campaign and of others. Where there is none, saves of this
     campaign file with other code do, and that is said.
 
     Args:
-        home: its campaigns are looked at, those that were used last first.
+        earlier: what this home has done before.
         campaign_file: absolute; tells which campaign is this one.
         code_digest: of the code as it is now; None: only this campaign counts.
     """
     same: list[tuple[int, int]] = []
     older: list[tuple[int, int]] = []
-    until = time.monotonic() + _SECONDS
-    with contextlib.suppress(LastroError, OSError):
-        for session in reversed(known_sessions(home, SystemClock())):
-            if time.monotonic() >= until:
-                break
-            # A journal that cannot be believed says nothing of sizes; other commands tell what is wrong.
-            with contextlib.suppress(LastroError, OSError):
-                view = session.view()
-                digest = view.plan["code_digest"] if view.plan else None
-                if digest is not None and digest == code_digest:
-                    same += _saves(session, view, superseded=False)
-                    older += _saves(session, view, superseded=True) if _is(session, campaign_file) else ()
-                elif _is(session, campaign_file):
-                    older += [*_saves(session, view, False), *_saves(session, view, True)]
+    for session, view in earlier.campaigns:
+        digest = view.plan["code_digest"] if view.plan else None
+        if digest is not None and digest == code_digest:
+            same += _saves(session, view, superseded=False)
+            older += _saves(session, view, superseded=True) if _is(session, campaign_file) else ()
+        elif _is(session, campaign_file):
+            older += [*_saves(session, view, False), *_saves(session, view, True)]
     if same:
         return _largest(
             same, _("measured: the largest of {count} saves with this code, {smallest} to {largest}")

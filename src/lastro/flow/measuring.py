@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lastro.flow.built_state import built_state
+from lastro.flow.earlier import Earlier
 from lastro.flow.hub import HubFound, ask_hub
 from lastro.flow.measured_saves import measured_saves
 from lastro.flow.weights_here import weights_here
 from lastro.locale import _
-from lastro.paths import Home, home_root
 from lastro.plan.disk_need import Found, Measured
 from lastro.plan.state import State, Weights
 from lastro.spec.campaign import Campaign
@@ -32,7 +32,7 @@ def measure(
     spec: Campaign,
     *,
     code_digest: str | None = None,
-    home: Home | None = None,
+    earlier: Earlier | None = None,
     online: bool = False,
 ) -> Measured:
     """Return what is known of sizes. What is not there, or does not answer, is told and never an error.
@@ -41,7 +41,7 @@ def measure(
         loaded: its folder is looked at.
         spec: the campaign that is planned.
         code_digest: of the code as it is now; saves of other campaigns with the same code count.
-        home: where earlier campaigns are looked for; None: this user's.
+        earlier: what this home has done before; None: it is not looked at.
         online: ask the hub about repositories that `data` names.
     """
     until = time.monotonic() + COUNTING_SECONDS
@@ -60,8 +60,8 @@ def measure(
     answers = {name: answer for name, answer in asked.items() if isinstance(answer, HubFound)}
     of_hub = {name: one.weights for name, one in answers.items() if one.weights and name in data.weights}
     saves = None
-    if spec.data is not None:
-        saves = measured_saves(home or Home(home_root()), loaded.path, code_digest)
+    if spec.data is not None and earlier is not None:
+        saves = measured_saves(earlier, loaded.path, code_digest)
     return Measured(
         paths={path: found(place, until) for path, place in there.items() if place.exists()},
         hubs={name: answer.found for name, answer in answers.items()},

@@ -12,7 +12,7 @@ from lastro.plan.eligible import lies_in, on_demand_twin
 from lastro.plan.interruption import Interruption
 from lastro.plan.intervals import GPU, Interval, work_of
 from lastro.plan.levels import FAIL, NOTE, WARN
-from lastro.plan.on_spot import lifetimes_of, saves_of
+from lastro.plan.on_spot import lifetimes_of, saves_of, tolerance_of
 from lastro.plan.parts import Finding
 from lastro.plan.traffic import moves_of
 from lastro.spec.campaign import Campaign
@@ -31,6 +31,7 @@ def findings(campaign: Campaign, market: Offers, taken: Candidate | None) -> Ite
         yield from _of_place(campaign, taken.offer)
         yield from _of_provider(market, taken)
         yield from _of_spot(campaign, market, taken.offer)
+    yield from _of_loss(campaign, taken)
 
 
 # --- plan B -------------------------------------------------------------------------------------------
@@ -210,6 +211,22 @@ def _of_spot(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[Findi
             offer=offer.name
         )
         yield Finding(code="no_way_back", level=NOTE, text=text)
+
+
+def _of_loss(campaign: Campaign, taken: Candidate | None) -> Iterator[Finding]:
+    tolerance = tolerance_of(campaign, lifetimes_of(taken.offer) if taken else None)
+    if tolerance is None:
+        return
+    if tolerance.kept is None or tolerance.worst is None or tolerance.stalled is None:
+        yield Finding(code="loss_unknown", level=NOTE, text=tolerance.why)
+        return
+    text = _("at most {worst} may be lost, and saves take {stalled:.1%} of the time: {why}").format(
+        worst=show_duration(tolerance.worst), stalled=tolerance.stalled, why=tolerance.why
+    )
+    if tolerance.kept:
+        yield Finding(code="loss_kept", level=NOTE, text=text)
+    else:
+        yield Finding(code="loss_too_large", level=WARN, text=text)
 
 
 def _of_saves(saves: Interruption) -> Finding:

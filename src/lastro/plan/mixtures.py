@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lastro.locale import _
 from lastro.plan.bill import show_hours
 from lastro.plan.candidates import Candidate, Question
 from lastro.plan.eligible import on_demand_twin
 from lastro.plan.intervals import GPU, hours_on
+from lastro.plan.lifetimes import Lifetimes
 from lastro.plan.on_spot import lifetimes_of, spot_work
 from lastro.plan.parts import Cost, CostLine, Holding, Option, Span
 from lastro.plan.proof import Mixture
+from lastro.plan.spot import compare
 from lastro.plan.spot_group import Group, expect_group
+from lastro.plan.spot_lives import Work as SpotWork
 from lastro.plan.unpriced import NOTHING_LEFT, unpriced
 from lastro.spec.offers import Offer
 from lastro.units import Money
@@ -74,28 +77,63 @@ def groups(question: Question, spot: Candidate) -> Iterator[Option]:
     Nothing where the campaign has one machine, or where nothing stands on demand beside the spot offer. The
     figures are expectations; the work is all that holds a GPU.
     """
-    twin = on_demand_twin(question.market, spot.offer)
-    lives = lifetimes_of(spot.offer)
-    away = question.campaign.interruption.away
-    intervals = spot.protocol.work.intervals
-    if question.campaign.machines < 2 or twin is None or lives is None:
+    beside = _beside(question, spot)
+    if beside is None or question.campaign.machines < 2:
         return
-    if any(one.never_spot for one in intervals):
-        return
-    hours = [hours_on(one, spot.offer.gpu) for one in intervals if one.holds == GPU]
-    work = spot_work(question.campaign, spot.offer, sum(each.likely for each in hours if each), lives)
-    if work is None:
-        return
-    nodes = question.campaign.machines - 1
     found = expect_group(
-        work,
-        twin.lease(),
+        beside.work,
+        beside.twin.lease(),
         spot.offer.lease(),
-        lives,
-        nodes=nodes,
-        away=None if away is None else away.total_seconds() / 3600,
+        beside.lives,
+        nodes=question.campaign.machines - 1,
+        away=beside.away,
     )
-    yield _group(question, twin, spot, found)
+    yield _group(question, beside.twin, spot, found)
+
+
+def against_on_demand(question: Question, spot: Candidate) -> str | None:
+    """Say which of spot and on demand is expected to cost less, and where they meet; None: there is one."""
+    beside = _beside(question, spot)
+    if beside is None:
+        return None
+    found = compare(
+        beside.work,
+        spot.offer.lease(),
+        beside.twin.lease(),
+        beside.lives,
+        away=beside.away,
+        window=question.window_hours,
+    )
+    if found.break_even is None:
+        return found.why
+    return _("{why}; both cost the same at {price} an hour of spot").format(
+        why=found.why, price=found.break_even
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Beside:
+    """What stands on demand beside a spot offer, and all that holds a GPU as work on it. `away`: hours."""
+
+    twin: Offer
+    lives: Lifetimes
+    work: SpotWork
+    away: float | None
+
+
+def _beside(question: Question, spot: Candidate) -> _Beside | None:
+    twin, lives = on_demand_twin(question.market, spot.offer), lifetimes_of(spot.offer)
+    intervals = [one for one in spot.protocol.work.intervals if one.holds == GPU]
+    if twin is None or lives is None or any(one.never_spot for one in intervals):
+        return None
+    hours = [hours_on(one, spot.offer.gpu) for one in intervals]
+    work = spot_work(question.campaign, spot.offer, sum(each.likely for each in hours if each), lives)
+    away = question.campaign.interruption.away
+    if work is None:
+        return None
+    return _Beside(
+        twin=twin, lives=lives, work=work, away=None if away is None else away.total_seconds() / 3600
+    )
 
 
 def _group(question: Question, twin: Offer, spot: Candidate, found: Group) -> Option:

@@ -10,7 +10,7 @@ from lastro.billing import LeaseKind
 from lastro.checkpoint.interval import SaveCost
 from lastro.errors import PlanError, UsageError
 from lastro.locale import _
-from lastro.plan.interruption import Interruption, plan_saves
+from lastro.plan.interruption import Interruption, Tolerance, judge_tolerance, plan_saves
 from lastro.plan.intervals import GPU, Work, hours_on
 from lastro.plan.lifetimes import Lifetimes, memoryless, observed_lifetimes
 from lastro.plan.spot_lives import Work as SpotWork
@@ -103,6 +103,15 @@ def saves_of(campaign: Campaign, offer: Offer, lives: Lifetimes) -> Interruption
         restart=restart,
         max_loss=campaign.checkpoint.max_loss,
     )
+
+
+def tolerance_of(campaign: Campaign, lives: Lifetimes | None) -> Tolerance | None:
+    """Hold the loss that the campaign tolerates against what a save costs; None: it sets no bound."""
+    max_loss, save = campaign.checkpoint.max_loss, campaign.interruption.save
+    if max_loss is None:
+        return None
+    measured = None if save is None else SaveCost(blocked=save, durable=save)
+    return judge_tolerance(max_loss, measured, between=timedelta(hours=lives.mean) if lives else None)
 
 
 def _save(campaign: Campaign) -> timedelta:

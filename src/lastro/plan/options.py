@@ -10,7 +10,7 @@ from lastro.locale import _
 from lastro.plan.bill import lot_hours, machine_lanes, show_hours
 from lastro.plan.breakeven import break_even
 from lastro.plan.candidates import Candidate, Protocol, Question, candidates, reductions, useful_counts, whole
-from lastro.plan.mixtures import groups, mixture
+from lastro.plan.mixtures import against_on_demand, groups, mixture
 from lastro.plan.parts import REDUCED, WHOLE, Option
 from lastro.plan.proof import Proof, prove
 from lastro.plan.risk import Risk
@@ -433,6 +433,8 @@ class _Chooser:
             yield _("needs `machines: {count}` in the campaign file").format(count=one.machines)
         if one.note:
             yield one.note
+        if one.offer.kind is LeaseKind.SPOT and (beside := against_on_demand(self._question, one)):
+            yield beside
         if one.bill.cost.total is None and one.bill.cost.why:
             yield one.bill.cost.why
         elif one.bill.cost.total is not None and one.bill.cost.high is None:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lastro.plan.solve import NoPlan, Package, Problem, Solution, check, run, solve, solve_greedily
+from lastro.plan.solve.layout import BrokenRule
 
 from . import problems as draw
 from .problems import hourly, lot, problem, task
@@ -178,3 +179,13 @@ def test_without_the_solvers_lists_answer_and_say_so(monkeypatch: pytest.MonkeyP
 
     assert isinstance(answer, Solution) and answer == solve_greedily(one)
     assert answer.method == "greedy" and "extra `plan`" in answer.why
+
+
+def test_an_answer_that_breaks_a_rule_costs_nobody_his_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_given: object) -> Solution:
+        raise BrokenRule("two tasks at once on one GPU")
+
+    one = problem([task("a"), task("b")], [hourly()])
+    monkeypatch.setattr(run, "solve_exactly", broken)
+
+    assert solve(one) == solve_greedily(one)

@@ -73,11 +73,15 @@ def objective_of(problem: Problem, layout: Layout) -> int:
     return layout.cost + sum(task.left_out or 0 for task in problem.tasks if task.name not in placed)
 
 
+class BrokenRule(AssertionError):
+    """An answer that breaks a rule of its problem, and is not believed."""
+
+
 def judged(problem: Problem, layout: Layout, *, bound: int | None, method: Method, why: str) -> Solution:
     """Return the layout as a solution.
 
     Raises:
-        AssertionError: it breaks a rule of its problem; whoever made it is wrong.
+        BrokenRule: it breaks a rule of its problem; whoever made it is wrong.
     """
     placed = {one.task for one in layout.placed}
     left = tuple(task.name for task in problem.tasks if task.name not in placed)
@@ -97,5 +101,5 @@ def judged(problem: Problem, layout: Layout, *, bound: int | None, method: Metho
     )
     broken = check(problem, solution)
     if broken:
-        raise AssertionError("; ".join(broken))
+        raise BrokenRule("; ".join(broken))
     return solution

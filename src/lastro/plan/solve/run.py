@@ -12,7 +12,7 @@ from lastro.plan.solve.calendar import cp_sat_is_there
 from lastro.plan.solve.effort import NORMAL, Effort
 from lastro.plan.solve.exact import solve_exactly
 from lastro.plan.solve.greedy import earliest_end, search
-from lastro.plan.solve.layout import Layout, judged
+from lastro.plan.solve.layout import BrokenRule, Layout, judged
 from lastro.plan.solve.listing import Shop
 from lastro.plan.solve.problem import Problem
 from lastro.plan.solve.refusal import obstacle
@@ -25,11 +25,16 @@ Way = Callable[[Problem], Solution | NoPlan]
 def solve(problem: Problem, *, effort: Effort = NORMAL) -> Solution | NoPlan:
     """Return the plan with the least objective that the effort finds, with its bound; or why there is none.
 
-    The same problem and effort give the same answer. Without HiGHS and CP-SAT, `solve_greedily` answers.
+    The same problem and effort give the same answer. Without HiGHS and CP-SAT, and where what they answer
+    breaks a rule, `solve_greedily` answers.
     """
     if not solvers_are_there():
-        return solve_greedily(problem)
-    return _with_violation(problem, lambda one: solve_exactly(one, effort))
+        return solve_greedily(problem, effort=effort)
+    try:
+        return _with_violation(problem, lambda one: solve_exactly(one, effort))
+    except BrokenRule:
+        # A fault of a solver, or of what asks it, must not cost the user his plan.
+        return solve_greedily(problem, effort=effort)
 
 
 def solve_greedily(problem: Problem, *, effort: Effort = NORMAL) -> Solution | NoPlan:
