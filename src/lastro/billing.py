@@ -85,7 +85,8 @@ def cost(lease: Lease, seconds: float) -> Money | None:
         return None
     if lease.kind is LeaseKind.LOT:
         return lease.price
-    return lease.price.times(Decimal(billed_seconds(lease, seconds)) / _HOUR)
+    # Multiplied before it is divided: a share of an hour such as 1/6 cannot be written in decimal digits.
+    return Money(lease.price.amount * billed_seconds(lease, seconds) / _HOUR, lease.price.currency)
 
 
 def affordable_seconds(lease: Lease, money: Money) -> int | None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lastro.billing import Lease, LeaseKind, billed_seconds, cost
@@ -12,6 +12,7 @@ from lastro.units import Money
 from .problems import hourly, lot, problem, task
 
 
+@example(span=0, unit=300, minimum=301, price=246)
 @given(
     span=st.integers(0, 5000),
     unit=st.integers(1, 900),
