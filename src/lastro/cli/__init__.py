@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ import click
 
 from lastro import __version__
 from lastro.cli.commands import COMMANDS
-from lastro.cli.options import Translated
+from lastro.cli.lazy import LazyGroup
 from lastro.cli.render import fail, print_json, unread
 from lastro.errors import LastroError, StorageError, UsageError
 from lastro.locale import _
@@ -20,38 +19,10 @@ from lastro.locale import _
 INTERRUPTED = 130
 
 
-class LazyGroup(Translated, click.Group):
-    """Knows every command's name and first line; loads a command's module when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"lastro.cli.{COMMANDS[cmd_name].module}")
-        command = getattr(module, COMMANDS[cmd_name].module)
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], list(COMMANDS), n=1)
-            guess = _(" Did you mean '{name}'?").format(name=near[0]) if near else ""
-            ctx.fail(_("No such command '{name}'.").format(name=args[0]) + guess)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section(_("Commands")):
-            formatter.write_dl([(name, _(command.text)) for name, command in COMMANDS.items()])
-
-
 @click.group(
-    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=LazyGroup,
+    table=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="lastro")
 def cli() -> None:

@@ -32,3 +32,6 @@ COMMANDS: dict[str, Command] = {
     "journal": Command("journal", "Check the record of a campaign."),
     "doctor": Command("doctor", "Tell what is missing on this machine, and what that costs."),
 }
+
+#: The commands of `lastro disk`, in the order of a disk's life. They live in `lastro.cli.disk_<name>`.
+DISK_COMMANDS: dict[str, Command] = {}
