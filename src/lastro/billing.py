@@ -28,7 +28,7 @@ class Lease:
     `price` is for the whole term (lot) or for one hour (hourly, spot). Time is billed in started units of
     `unit_seconds`, `minimum_seconds` at least. `ends_at`: the moment (ISO 8601, UTC) at which it ends, where
     it was bought until then. `order`: the reference of what was bought by hand; such a lot is paid once,
-    however many machines it carries.
+    however many machines it carries. `machines`: so many of them are in the price of one lot.
     """
 
     offer: str
@@ -40,10 +40,12 @@ class Lease:
     source: str = "declared"
     ends_at: str | None = None
     order: str | None = None
+    machines: int = 1
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON; what only leases bought by hand have stands there only for these."""
+        """Return it as JSON; what only some leases have stands there only for these."""
         by_hand = {"ends_at": self.ends_at, "order": self.order}
+        several = {"machines": self.machines} if self.machines > 1 else {}
         return {
             "offer": self.offer,
             "kind": self.kind.value,
@@ -53,6 +55,7 @@ class Lease:
             "term_seconds": self.term_seconds,
             "source": self.source,
             **{key: value for key, value in by_hand.items() if value is not None},
+            **several,
         }
 
     @classmethod
@@ -69,6 +72,7 @@ class Lease:
             source=value["source"],
             ends_at=value.get("ends_at"),
             order=value.get("order"),
+            machines=value.get("machines", 1),
         )
 
 

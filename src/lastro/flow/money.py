@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from lastro.billing import Lease, LeaseKind
+from lastro.clock import Stamp
 from lastro.flow.limits import spent
+from lastro.journal.lots import has_room
 from lastro.journal.views import CampaignView, MachineView, RunView
 from lastro.journal.weather import barren_attempts, spent_without_progress
 from lastro.locale import _
@@ -27,10 +29,11 @@ def weather_cap(budget: Money | None, max_weather: Money | None) -> Money | None
 def too_dear(view: CampaignView, budget: Money | None, lease: Lease | None) -> str | None:
     """Say why one more machine would exceed the budget; None when it would not.
 
-    A lot that was bought by hand is paid already. What is billed by time and still affordable is limited by
-    time; a lot costs its price at once.
+    A lot that was bought by hand is paid already, and so is a place that a taken lot still has. What is
+    billed by time and still affordable is limited by time; a lot costs its price at once.
     """
-    if budget is None or (lease is not None and lease.order is not None and lease.kind is LeaseKind.LOT):
+    by_hand = lease is not None and lease.order is not None and lease.kind is LeaseKind.LOT
+    if budget is None or by_hand or has_room(view.machines, lease, Stamp(view.at)):
         return None
     amount = spent(view, budget.currency)
     total = Money(amount, budget.currency)

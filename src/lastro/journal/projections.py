@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
-from lastro.billing import Lease, LeaseKind, billed_seconds, cost
+from lastro.billing import Lease
 from lastro.clock import Stamp, elapsed, from_iso
+from lastro.journal.costs import cost_view
 from lastro.journal.decisions import decision_views
 from lastro.journal.events import EventType
 from lastro.journal.leases import lease_views, lot_lines
@@ -23,17 +23,13 @@ from lastro.journal.views import (
     CampaignView,
     CheckpointView,
     ConclusionView,
-    CostLine,
-    CostView,
     DeliverableView,
     InterruptionView,
     MachineView,
     RunView,
 )
 from lastro.journal.work import worked_seconds
-from lastro.locale import _
 from lastro.rules import End, Verdict
-from lastro.units import Money
 
 _STATUS = {
     Verdict.COMPLETED: "completed",
@@ -395,7 +391,7 @@ def _conclusion(home: Sequence[Event]) -> ConclusionView | None:
     )
 
 
-# --- machines and money ---------------------------------------------------------------------------------
+# --- machines ---------------------------------------------------------------------------------
 
 
 def machine_views(home: Sequence[Event], now: Stamp) -> tuple[MachineView, ...]:
@@ -444,73 +440,3 @@ def _used_until(machine: MachineView, now: Stamp) -> MachineView:
     if machine.born is None or machine.state == "gone":
         return machine
     return replace(machine, seconds=elapsed(machine.born, now))
-
-
-def _is_paid(machine: MachineView) -> bool:
-    """Say whether a lot that was bought by hand carries the machine: it has a line of its own."""
-    lease = machine.lease
-    return lease is not None and lease.order is not None and lease.kind is LeaseKind.LOT
-
-
-def _quantity(lease: Lease, seconds: float) -> str:
-    if lease.kind is LeaseKind.LOT:
-        return _("1 lot")
-    hours = Decimal(billed_seconds(lease, seconds)) / 3600
-    return _("{hours:.4f} h billed").format(hours=hours)
-
-
-def _machine_line(machine: MachineView) -> CostLine:
-    what = _("machine {id}").format(id=machine.id or machine.tag)
-    running = machine.state != "gone"
-    seconds = machine.seconds
-    if seconds is None:
-        return CostLine(
-            what=what,
-            quantity=_("unknown use"),
-            amount=None,
-            source=machine.provider,
-            reason=_("how long machine {id} was used is unknown: a clock was set back").format(id=machine.id),
-            running=running,
-        )
-    if machine.lease is None:
-        return CostLine(
-            what=what,
-            quantity=_("{hours:.4f} h used").format(hours=seconds / 3600),
-            amount=None,
-            source=machine.provider,
-            reason=_("no price was given for machines of '{provider}'").format(provider=machine.provider),
-            running=running,
-        )
-    amount = cost(machine.lease, seconds)
-    reason = (
-        None if amount is not None else _("offer '{offer}' has no price").format(offer=machine.lease.offer)
-    )
-    return CostLine(
-        what=what,
-        quantity=_quantity(machine.lease, seconds),
-        amount=amount,
-        source=_("offer '{offer}', {source}").format(offer=machine.lease.offer, source=machine.lease.source),
-        reason=reason,
-        running=running,
-    )
-
-
-def cost_view(machines: Sequence[MachineView], lots: Sequence[CostLine] = ()) -> CostView:
-    """Return the bill: a line a lot bought by hand and a machine that was created, and their sum if known."""
-    used = [machine for machine in machines if machine.created_at is not None and not _is_paid(machine)]
-    lines = (*lots, *map(_machine_line, used))
-    sums: dict[str, Money] = {}
-    for line in lines:
-        if line.amount is not None:
-            had = sums.get(line.amount.currency)
-            sums[line.amount.currency] = line.amount if had is None else had + line.amount
-    by_currency = tuple(sums[currency] for currency in sorted(sums))
-    unknown = next((line.reason for line in lines if line.amount is None), None)
-    if unknown is not None:
-        return CostView(lines=lines, total=None, reason=unknown, by_currency=by_currency)
-    if len(by_currency) > 1:
-        reason = _("amounts in several currencies do not add up without a dated rate")
-        return CostView(lines=lines, total=None, reason=reason, by_currency=by_currency)
-    if not lines:
-        return CostView(lines=lines, total=None, reason=_("nothing was rented"), by_currency=())
-    return CostView(lines=lines, total=by_currency[0], reason=None, by_currency=by_currency)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from lastro.billing import LeaseKind, cost
+from lastro.billing import Lease, LeaseKind, cost
 from lastro.clock import from_iso
 from lastro.journal.views import AttemptView, CampaignView, MachineView, RunView
 from lastro.rules import End
@@ -50,7 +50,8 @@ def spent_without_progress(run: RunView, campaign: CampaignView, currency: str) 
 
 def _whole(machine: MachineView, currency: str) -> Money:
     assert machine.lease is not None
-    return cost(machine.lease, machine.seconds or 0.0) or Money(Decimal(0), currency)
+    whole = cost(machine.lease, machine.seconds or 0.0) or Money(Decimal(0), currency)
+    return _of_one(machine.lease, whole)
 
 
 def _share(machine: MachineView, lives: list[AttemptView], campaign: CampaignView) -> Money:
@@ -66,4 +67,10 @@ def _share(machine: MachineView, lives: list[AttemptView], campaign: CampaignVie
         return cost(machine.lease, seconds) or machine.lease.price.times(0)
     if not machine.lease.term_seconds:
         return machine.lease.price.times(0)
-    return machine.lease.price.times(Decimal(str(seconds)) / machine.lease.term_seconds)
+    whole = machine.lease.price.times(Decimal(str(seconds)) / machine.lease.term_seconds)
+    return _of_one(machine.lease, whole)
+
+
+def _of_one(lease: Lease, money: Money) -> Money:
+    """Return the part of one machine in the price of a lot of several."""
+    return money.divided(lease.machines) if lease.kind is LeaseKind.LOT and lease.machines > 1 else money

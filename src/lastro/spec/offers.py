@@ -138,6 +138,7 @@ class Offer(Strict):
             minimum_seconds=int(self.minimum.total_seconds()) if self.minimum else 0,
             term_seconds=int(self.term.total_seconds()) if self.term else None,
             source=f"{self.source}, {self.seen.isoformat()}" if self.seen else self.source,
+            machines=self.machines,
         )
 
     @model_validator(mode="after")
