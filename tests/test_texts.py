@@ -17,10 +17,10 @@ ERRORS = frozenset(
 #: What is no literal, or goes through no catalogue, and need not: (module, what stands there) -> why.
 ALLOWED = {
     ("cli.lazy", "_(command.text)"): "the literals stand in the table of cli.commands",
-    ("cli.options", "_(self.help)"): "docstrings of commands and `help=` of options, literals both",
+    ("cli.options", "_(shown.help)"): "docstrings of commands and `help=` of options, literals both",
     (
         "locale.__init__",
-        "catalogue(language()).ngettext(singular, plural, count)",
+        "catalogue(name).ngettext(singular, plural, count)",
     ): "the one place that looks texts up",
 }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 
-from lastro.locale import _
+from lastro.locale import _, forms
 
 #: 1 GB = 10^9 bytes, 1 GiB = 2^30 bytes.
 _BYTES = {
@@ -82,7 +82,7 @@ class Money:
         digits = Decimal("0.01")
         if amount and abs(amount) < 1:
             digits = min(digits, Decimal(1).scaleb(amount.adjusted() - 1))
-        return f"{amount.quantize(digits):f} {self.currency}"
+        return forms.money(f"{amount.quantize(digits):f}", self.currency)
 
 
 def parse_money(text: str) -> Money:
@@ -130,7 +130,7 @@ def show_bytes(count: int) -> str:
     value = float(count)
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if abs(value) < 1000 or unit == "TB":
-            return f"{count} B" if unit == "B" else f"{value:.3g} {unit}"
+            return f"{count} B" if unit == "B" else f"{forms.decimal(f'{value:.3g}')} {unit}"
         value /= 1000
     raise AssertionError("unreachable")
 
@@ -141,7 +141,7 @@ def show_duration(duration: timedelta) -> str:
     if seconds < 0:
         return "-" + show_duration(-duration)
     if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+        return forms.decimal(f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s")
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest:02d} s"

@@ -10,7 +10,9 @@ import click
 
 from lastro import __version__
 from lastro.cli.commands import COMMANDS
+from lastro.cli.language import speak, without_language
 from lastro.cli.lazy import LazyGroup
+from lastro.cli.options import Option, option
 from lastro.cli.render import fail, print_json, unread
 from lastro.errors import LastroError, StorageError, UsageError
 from lastro.locale import _
@@ -24,8 +26,11 @@ INTERRUPTED = 130
     table=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="lastro")
-def cli() -> None:
+@option(
+    "--lang", "language_name", metavar="LANGUAGE", help="Speak this language: en, pt_BR. For every command."
+)
+@click.version_option(__version__, prog_name="lastro", help="Show the version and exit.", cls=Option)
+def cli(language_name: str | None) -> None:
     """Make work on rented GPUs predictable: plan, prove, run, resume, close.
 
     \b
@@ -38,10 +43,11 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code of `lastro.errors.EXIT_CODES`."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    asked, given = without_language(list(sys.argv[1:] if arguments is None else arguments))
     as_json = "--json" in (given[: given.index("--")] if "--" in given else given)
     _open_closed_output()
     try:
+        speak(asked)
         code = cli.main(args=given, prog_name="lastro", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except LastroError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import Translated, as_json_option, campaign_option
+from lastro.cli.options import Translated, TranslatedGroup, as_json_option, campaign_option
 from lastro.cli.render import print_json
 from lastro.clock import SystemClock
 from lastro.errors import JournalDamaged
@@ -16,7 +16,7 @@ from lastro.locale import _, ngettext
 from lastro.paths import Home, home_root
 
 
-@click.group()
+@click.group(cls=TranslatedGroup)
 def journal() -> None:
     """Check the record of a campaign."""
 

@@ -1,4 +1,4 @@
-"""A group whose commands stand in a table: its help costs nothing, each command is loaded when it is called."""
+"""A group whose commands stand in a table: each is loaded when it is called; help needs the table only."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lastro.billing import LeaseKind
-from lastro.cli.options import Translated, as_json_option, campaign_option, option
+from lastro.cli.options import Translated, TranslatedGroup, as_json_option, campaign_option, option
 from lastro.cli.render import print_json
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
@@ -35,7 +35,7 @@ def _moment(_ctx: click.Context, _option: click.Parameter, text: str) -> datetim
         raise click.BadParameter(str(error)) from error
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=TranslatedGroup, invoke_without_command=True)
 @campaign_option
 @as_json_option
 @click.pass_context

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from lastro.billing import LeaseKind
-from lastro.cli.options import Translated, as_json_option, option
+from lastro.cli.options import Translated, TranslatedGroup, as_json_option, option
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
 from lastro.flow.offers.as_json import imported_json, listing_json
@@ -109,7 +109,7 @@ def listed(file: Path | None, sort: str, as_json: bool, **given: Any) -> None:
     show(listing_text(listing, offers, whole=wanted == Wanted()))
 
 
-class OrImport(click.Group):
+class OrImport(TranslatedGroup):
     """Takes a subcommand when its name is the first word, and lists offers with everything else."""
 
     def make_context(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,28 @@ class Translated(click.Command):
     """A command whose help is looked up in the catalogue when it is shown; its docstring is the id."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        untranslated, self.help = self.help, _(self.help) if self.help else self.help
-        super().format_help_text(ctx, formatter)
-        self.help = untranslated
+        with _spoken(self):
+            super().format_help_text(ctx, formatter)
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        with _spoken(self):
+            return super().get_short_help_str(limit)
+
+
+class TranslatedGroup(Translated, click.Group):
+    """A group of commands, translated like them."""
+
+
+@contextmanager
+def _spoken(shown: click.Command | click.Option) -> Iterator[None]:
+    untranslated = shown.help
+    if untranslated:
+        shown.help = inspect.cleandoc(untranslated)
+        shown.help = _(shown.help)
+    try:
+        yield
+    finally:
+        shown.help = untranslated
 
 
 #: Where the words after `--` are kept until the command is called.
@@ -59,10 +80,8 @@ class Option(click.Option):
     """An option whose help is looked up in the catalogue when it is shown."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        untranslated, self.help = self.help, _(self.help) if self.help else self.help
-        record = super().get_help_record(ctx)
-        self.help = untranslated
-        return record
+        with _spoken(self):
+            return super().get_help_record(ctx)
 
 
 def command() -> Callable[[Callable[..., Any]], click.Command]:

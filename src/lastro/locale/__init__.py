@@ -4,27 +4,40 @@ Every text that a user reads goes through `_` (or `ngettext` for plurals), with 
 
     _("{name} has {count} checkpoints").format(name=name, count=count)
 
-JSON keys, codes and file names stay in English: they are translated by nobody.
+JSON keys, codes and file names stay in English: they are translated by nobody. How numbers, money and dates
+are written is in `lastro.locale.forms`. Catalogues are made by `tools/messages.py`.
 """
 
 from __future__ import annotations
 
 import gettext
 import os
+import re
+import string
 from functools import cache
+from typing import Any
 
 DOMAIN = "lastro"
 
+#: The languages that texts are to be had in. English needs no catalogue.
+LANGUAGES = ("en", "pt_BR")
+
+
+def known_language(name: str) -> str | None:
+    """Return which of `LANGUAGES` serves a locale name such as `pt-BR` or `pt_PT.UTF-8`; None for none."""
+    first = re.split(r"[-_.@]", name, maxsplit=1)[0].lower()
+    return next((one for one in LANGUAGES if one.partition("_")[0] == first), None)
+
 
 def language() -> str:
-    """Return the user's language as a locale name such as `pt_BR`; `en` when none is set.
+    """Return the user's language, one of `LANGUAGES`; `en` when none is set or there is no such catalogue.
 
-    `LASTRO_LANG` wins over `LC_ALL`, `LC_MESSAGES` and `LANG`.
+    `LASTRO_LANG` (which `--lang` sets) wins over `LC_ALL`, `LC_MESSAGES` and `LANG`.
     """
     for name in ("LASTRO_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
-        value = os.environ.get(name, "").split(".")[0].replace("-", "_")
-        if value and value not in ("C", "POSIX"):
-            return value
+        value = os.environ.get(name, "")
+        if value and value.partition(".")[0] not in ("C", "POSIX"):
+            return known_language(value) or "en"
     return "en"
 
 
@@ -35,11 +48,37 @@ def catalogue(language_name: str) -> gettext.NullTranslations:
     return gettext.translation(DOMAIN, here, [language_name], fallback=True)
 
 
+class _WithComma(str):
+    """A text whose `format` writes decimal fractions with a comma, as its language does."""
+
+    __slots__ = ()
+
+    def format(self, *given: object, **named: object) -> str:
+        return _COMMA.vformat(self, given, named)
+
+
+class _Comma(string.Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        shown = str(super().format_field(value, format_spec))
+        # A Decimal is known by its name: its module would be loaded for the help alone.
+        fraction = isinstance(value, float) or type(value).__name__ == "Decimal"
+        return shown.replace(".", ",") if fraction else shown
+
+
+_COMMA = _Comma()
+
+
 def _(message: str) -> str:
     """Translate one text."""
-    return catalogue(language()).gettext(message)
+    name = language()
+    return _spoken(catalogue(name).gettext(message), name)
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:
     """Translate one text that depends on a count."""
-    return catalogue(language()).ngettext(singular, plural, count)
+    name = language()
+    return _spoken(catalogue(name).ngettext(singular, plural, count), name)
+
+
+def _spoken(text: str, name: str) -> str:
+    return text if name == "en" else _WithComma(text)

@@ -10,7 +10,7 @@ from math import isfinite
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lastro.locale import _, ngettext
+from lastro.locale import _, forms, ngettext
 from lastro.units import show_bytes
 from lastro.view import gantt, show, svg, telemetry_text, words
 from lastro.view.parts import Evidence, EvidenceRow, MachineRow, Page
@@ -32,6 +32,7 @@ def environment() -> Environment:
         ngettext=ngettext,
         show=show,
         words=words,
+        decimal=forms.decimal,
         telemetry=telemetry_text,
         show_bytes=show_bytes,
         quoted=shlex.quote,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from lastro.locale import _, ngettext
+from lastro.locale import _, forms, ngettext
 from lastro.plan.model import Plan
 from lastro.plan.parts import Cost, Holding, Option, Slot
 from lastro.units import Money, show_duration
@@ -25,8 +25,8 @@ def short_hours(value: float | None) -> str:
     if value is None:
         return show.unknown()
     if value and abs(value) < 1:
-        return _("{value} min").format(value=f"{value * 60:.3g}".replace("-", "−"))
-    return _("{value} h").format(value=f"{round(value, 1):g}".replace("-", "−"))
+        return _("{value} min").format(value=forms.decimal(f"{value * 60:.3g}").replace("-", "−"))
+    return _("{value} h").format(value=forms.decimal(f"{round(value, 1):g}").replace("-", "−"))
 
 
 def unit_of(hours_in_all: float) -> tuple[float, str]:
@@ -39,7 +39,8 @@ def unit_of(hours_in_all: float) -> tuple[float, str]:
 def moment(value: float, hours_in_all: float) -> str:
     """Return a moment or a length in the unit of its calendar, without it; what is short is never a zero."""
     number = value * unit_of(hours_in_all)[0]
-    return (f"{number:.2g}" if abs(number) < 1 else f"{round(number, 1):g}").replace("-", "−")
+    shown = f"{number:.2g}" if abs(number) < 1 else f"{round(number, 1):g}"
+    return forms.decimal(shown).replace("-", "−")
 
 
 def chance(share: float | None, draws: int | None) -> str:
@@ -52,7 +53,7 @@ def chance(share: float | None, draws: int | None) -> str:
         return _("> 99.9 %") if draws >= _MANY else _("{draws} of {draws}").format(draws=draws)
     if share < 0.001:
         return _("< 0.1 %")
-    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+    return forms.decimal(f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %")
 
 
 def cost(value: Cost) -> str:
@@ -107,7 +108,9 @@ def bound(option: Option, plan: Plan) -> str:
         return _("proven: nothing below {bound} does the same").format(bound=option.bound)
     if option.gap is None:
         return _("bound {bound}; the gap is unknown").format(bound=option.bound)
-    return _("bound {bound}, {gap} below this").format(bound=option.bound, gap=f"{100 * option.gap:.2g} %")
+    return _("bound {bound}, {gap} below this").format(
+        bound=option.bound, gap=forms.decimal(f"{100 * option.gap:.2g} %")
+    )
 
 
 def holdings(option: Option) -> str:
@@ -156,7 +159,9 @@ def effect(slot: Slot) -> str:
     """Return by how much one more hour of a stage moves the end; an unknown effect says so."""
     if slot.one_more_hour is None:
         return show.unknown()
-    return f"+{slot.one_more_hour:.2f}".rstrip("0").rstrip(".") if slot.one_more_hour >= 0.005 else "0"
+    if slot.one_more_hour < 0.005:
+        return "0"
+    return forms.decimal(f"+{slot.one_more_hour:.2f}".rstrip("0").rstrip("."))
 
 
 def decisions(plan: Plan) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from lastro.locale import _
+from lastro.locale import _, forms
 from lastro.plan.parts import Slot
 from lastro.view import plan_figures as figures
 from lastro.view import ticks, words
@@ -89,12 +89,12 @@ def slot_text(slot: Slot) -> str:
     text = _("{name} on {lane}: from {start} to {end} h").format(
         name=slot.name,
         lane=words.lane(slot.lane),
-        start=f"{slot.start_hours:.4g}",
-        end=f"{slot.end_hours:.4g}",
+        start=forms.decimal(f"{slot.start_hours:.4g}"),
+        end=forms.decimal(f"{slot.end_hours:.4g}"),
     )
     if slot.end_low_hours != slot.end_high_hours:
         text += ", " + _("its end from {low} to {high} h").format(
-            low=f"{slot.end_low_hours:.4g}", high=f"{slot.end_high_hours:.4g}"
+            low=forms.decimal(f"{slot.end_low_hours:.4g}"), high=forms.decimal(f"{slot.end_high_hours:.4g}")
         )
     text += ", " + _("{slack} of slack").format(slack=figures.short_hours(slot.slack_hours))
     return text + (", " + _("then a decision") if slot.decide else "")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import Any
 
 from lastro import strictjson
 from lastro.clock import from_iso
-from lastro.locale import _
+from lastro.locale import _, forms
 from lastro.units import Money, parse_money, show_duration
 
 
@@ -27,7 +27,7 @@ def number(value: float | None) -> str:
         return "NaN"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.5g}".replace("-", "−")
+    return forms.decimal(f"{value:.5g}").replace("-", "−")
 
 
 def difference(value: float | None) -> str:
@@ -38,7 +38,7 @@ def difference(value: float | None) -> str:
         return number(value)
     # What is left of 0.98 - 0.97 below the fifteenth digit is the binary fraction's, not the metric's.
     rounded = float(f"{value:.3g}")
-    return "±0" if rounded == 0 else f"{rounded:+.3g}".replace("-", "−")
+    return "±0" if rounded == 0 else forms.decimal(f"{rounded:+.3g}").replace("-", "−")
 
 
 def count(value: int | None) -> str:
@@ -61,14 +61,14 @@ def moment(text: str | None) -> str:
     if text is None:
         return unknown()
     try:
-        return from_iso(text).strftime("%Y-%m-%d %H:%M:%S UTC")
+        return forms.moment(from_iso(text))
     except ValueError:
         return text
 
 
 def clock_time(value: datetime) -> str:
     """Return a time to the second, in UTC."""
-    return value.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return forms.moment(value)
 
 
 def config_value(value: Any) -> str:

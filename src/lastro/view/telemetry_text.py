@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lastro.locale import _
+from lastro.locale import _, forms
 from lastro.units import show_bytes
 from lastro.view.telemetry import Use, values_of
 
@@ -57,7 +57,7 @@ def sample_text(sample: Mapping[str, Any]) -> str:
     found = values_of(sample)
     parts = []
     if "cpu" in found:
-        parts.append(_("{cores} cores").format(cores=f"{found['cpu']:.1f}"))
+        parts.append(_("{cores} cores").format(cores=forms.decimal(f"{found['cpu']:.1f}")))
     if "rss" in found:
         parts.append(_("{size} of memory").format(size=show_bytes(int(found["rss"]))))
     if "gpu_use" in found:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from lastro.locale import _
+from lastro.locale import _, forms
 
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 #: Intervals that clocks are read in, in seconds.
@@ -50,7 +50,7 @@ def label(value: float, ticks: Sequence[float]) -> str:
     """Return the text of one tick, with as many decimals as tell the ticks apart."""
     largest = max(abs(tick) for tick in ticks)
     if largest >= 1e15 or 0 < largest < 1e-3:
-        return f"{value:.3g}".replace("-", "−")
+        return forms.decimal(f"{value:.3g}").replace("-", "−")
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if largest >= size:
             return label(value / size, [tick / size for tick in ticks]) + (letter if value else "")
@@ -58,23 +58,23 @@ def label(value: float, ticks: Sequence[float]) -> str:
     digits = max(0, -math.floor(math.log10(gap) + 1e-9))
     # A gap of 0.25 needs the second decimal too.
     digits += round(gap, digits) != round(gap, digits + 2)
-    return f"{value:.{digits}f}".replace("-", "−")
+    return forms.decimal(f"{value:.{digits}f}").replace("-", "−")
 
 
 def power(value: float) -> str:
     """Return a power of ten as people write it: 0.01, 100, 10⁶."""
     exponent = round(math.log10(value))
     if -4 <= exponent <= 4:
-        return f"{value:g}"
+        return forms.decimal(f"{value:g}")
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def step_label(value: int) -> str:
     """Return a step, thousands as k and millions as M when nothing is lost by it."""
     if value >= 1_000_000 and value % 100_000 == 0:
-        return f"{value / 1_000_000:g}M"
+        return forms.decimal(f"{value / 1_000_000:g}M")
     if value >= 10_000 and value % 100 == 0:
-        return f"{value / 1000:g}k"
+        return forms.decimal(f"{value / 1000:g}k")
     return str(value)
 
 
@@ -87,9 +87,9 @@ def times(span: float, wanted: int = 6) -> list[float]:
 def time_label(seconds: float, span: float) -> str:
     """Return a moment of a span in its natural unit."""
     if span <= 180:
-        return _("{value} s").format(value=f"{seconds:g}")
+        return _("{value} s").format(value=forms.decimal(f"{seconds:g}"))
     if span <= 3 * 3600:
-        return _("{value} min").format(value=f"{seconds / 60:g}")
+        return _("{value} min").format(value=forms.decimal(f"{seconds / 60:g}"))
     if span <= 5 * 86400:
-        return _("{value} h").format(value=f"{seconds / 3600:g}")
-    return _("{value} d").format(value=f"{seconds / 86400:g}")
+        return _("{value} h").format(value=forms.decimal(f"{seconds / 3600:g}"))
+    return _("{value} d").format(value=forms.decimal(f"{seconds / 86400:g}"))
