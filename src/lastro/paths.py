@@ -73,6 +73,10 @@ class Home:
         """The home of a campaign's smoke runs, with their disk; `key` names the campaign and its folder."""
         return self.root / "smoke" / key
 
+    def disk_seen_at(self, key: str) -> Path:
+        """Which disk was at a path when it was used last; `key` names the path."""
+        return self.root / "disks" / "seen" / f"{key}.json"
+
     @property
     def campaigns(self) -> Path:
         return self.root / "campaigns"

@@ -19,6 +19,7 @@ COMMANDS: dict[str, Command] = {
     "init": Command("init", "Write a commented campaign.yaml beside your own script."),
     "plan": Command("plan", "Show calendar, cost and risk of a campaign. Rents nothing."),
     "offers": Command("offers", "List what can be rented, or import it from a catalogue."),
+    "disk": Command("disk", "What outlives the machine: prove it, keep it, guard what is not on it."),
     "preflight": Command("preflight", "Check this machine against what the campaign wants."),
     "lease": Command("lease", "List or add what was bought by hand, such as on a website."),
     "run": Command("run", "Run the campaign, or one run of it, to the end."),
@@ -34,4 +35,6 @@ COMMANDS: dict[str, Command] = {
 }
 
 #: The commands of `lastro disk`, in the order of a disk's life. They live in `lastro.cli.disk_<name>`.
-DISK_COMMANDS: dict[str, Command] = {}
+DISK_COMMANDS: dict[str, Command] = {
+    "prove": Command("disk_prove", "Say how well it is known that a folder outlives this machine."),
+}

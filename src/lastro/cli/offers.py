@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lastro.billing import LeaseKind
+from lastro.cli.given import given_by
 from lastro.cli.options import Translated, TranslatedGroup, as_json_option, option
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
@@ -23,22 +24,9 @@ from lastro.locale import _
 from lastro.spec.load import load_offers_file
 from lastro.units import parse_bytes, parse_money
 
-
-def _read(parse: Callable[[str], object]) -> Callable[..., object]:
-    def convert(_ctx: click.Context, _option: click.Parameter, text: str | None) -> object:
-        if text is None:
-            return None
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
-
-    return convert
-
-
 _FILTERS = (
     option("--gpu", metavar="NAME", help="Only with this GPU: '4090' finds 'RTX 4090'."),
-    option("--memory", metavar="SIZE", callback=_read(parse_bytes), help="At least so much in each GPU."),
+    option("--memory", metavar="SIZE", callback=given_by(parse_bytes), help="At least so much in each GPU."),
     option(
         "--kind",
         "kinds",
@@ -52,7 +40,7 @@ _FILTERS = (
         "--max-price",
         "price",
         metavar="MONEY",
-        callback=_read(parse_money),
+        callback=given_by(parse_money),
         help="At most this, as quoted: for an hour, or for a lot's term.",
     ),
 )

@@ -18,10 +18,11 @@ from lastro import atomic, strictjson
 from lastro.billing import Lease
 from lastro.checkpoint.store import committed, names
 from lastro.clock import Clock, iso
-from lastro.disk.facts import read_disk, seen_by
+from lastro.disk.facts import read_disk
 from lastro.disk.reserve import keep_reserve
 from lastro.errors import CapacityRefused, PreflightFailed, ProviderError
 from lastro.flow import policy
+from lastro.flow.attaching import note_attached
 from lastro.flow.deciding import Standing, measured, standing_of, work_limit
 from lastro.flow.echo import Echo
 from lastro.flow.halting import HaltRequest, standing_halt
@@ -408,7 +409,7 @@ class Driver:
         assert isinstance(action, policy.NoteReady)
         machine = self._d.provider.describe(action.machine)
         ready = machine.ready_at or self._d.clock.now()
-        seen_by(self._d.session.disk, machine.node)
+        note_attached(self._d.session, self._d.writer, machine, self._d.clock, self._d.tell)
         keep_reserve(self._d.session.disk)
         self._d.writer.append(
             EventType.MACHINE_READY,

@@ -51,7 +51,7 @@ DEFAULT_DISK = "lastro-disk"
 #: What was made from the rest, and may come out otherwise on another box, with other solvers, on another day.
 _DERIVED = {
     "option", "options", "findings", "lease_why", "calendar", "unplaced", "total_hours", "slack_hours",
-    "disk_need", "decision_points",
+    "disk_need", "decision_points", "tariffs",
 }  # fmt: skip
 _SAYS_NOTHING = {"created_at", "code_git"} | _DERIVED
 _PLACE = {"provider", "disk", "machines", "lease", "boot_seconds"}
@@ -97,6 +97,13 @@ class Draft:
     @property
     def folder(self) -> Path:
         return self.loaded.folder
+
+    @property
+    def disk_named_by(self) -> str | None:
+        """Who says that the disk outlives machines, by naming it; None: it is the folder beside the file."""
+        if self.disk == self.loaded.disk_path:
+            return _("the campaign file {name}").format(name=self.loaded.path.name)
+        return None if self.disk == self.folder / DEFAULT_DISK else _("the option --disk")
 
     @property
     def warning(self) -> str | None:
@@ -252,7 +259,7 @@ def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
         campaign_file=str(draft.loaded.path),
         disk=str(draft.disk),
         provider=draft.plan.provider,
-        key=session_key(draft.plan.campaign, open_disk(disk).uuid),
+        key=session_key(draft.plan.campaign, open_disk(disk, declared=draft.disk_named_by).uuid),
     )
     session = Session(home, facts, clock)
     _require_the_same_file(session)

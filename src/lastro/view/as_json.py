@@ -262,6 +262,7 @@ def _machine(row: MachineRow) -> dict[str, Any]:
         "seconds": view.seconds,
         "busy_seconds": row.busy_seconds,
         "preflight": row.preflight,
+        "disk": row.disk,
     }
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lastro.billing import LeaseKind
-from lastro.clock import from_iso
-from lastro.journal.views import AttemptView, CampaignView, MachineView
+from lastro.journal.shares import busy_seconds
+from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.units import Money
 from lastro.view import show
@@ -22,10 +22,20 @@ def machine_row(machine: MachineView, campaign: CampaignView) -> MachineRow:
     findings = [_finding(item) for item in (last or {}).get("findings") or () if not _is_quiet(item)]
     return MachineRow(
         view=machine,
-        busy_seconds=_busy(machine, campaign),
+        busy_seconds=busy_seconds(machine, campaign.runs, campaign.at),
         preflight=str(last["verdict"]) if last else None,
         findings=tuple(findings),
+        disk=_disk(machine, campaign),
     )
+
+
+def _disk(machine: MachineView, campaign: CampaignView) -> str | None:
+    """Return how well it is known that the disk outlives a machine; None where nobody has asked."""
+    seen = [facts for facts in campaign.disks if machine.id and facts["machine"] == machine.id]
+    if not seen:
+        return None
+    state = {"proven": _("proven"), "declared": _("declared, not proven"), "unknown": _("unknown")}
+    return _("disk: {state}: {why}").format(state=state[str(seen[-1]["state"])], why=seen[-1]["why"])
 
 
 def _is_quiet(item: Any) -> bool:
@@ -48,32 +58,13 @@ def _finding(item: Any) -> str:
     return ": ".join(said) if said else ", ".join(f"{key} {text}" for key, text in show.flattened(item))
 
 
-def _lives(campaign: CampaignView) -> list[AttemptView]:
-    return [life for run in campaign.runs for life in run.attempts]
-
-
-def _busy(machine: MachineView, campaign: CampaignView) -> float:
-    """Return the seconds in which at least one attempt ran on a machine, at most its own life."""
-    spans = sorted(
-        (from_iso(life.started_at), from_iso(life.ended_at) if life.ended_at else campaign.at)
-        for life in _lives(campaign)
-        if life.machine == machine.id
-    )
-    total, until = 0.0, None
-    for start, end in spans:
-        begun = start if until is None else max(start, until)
-        total += max(0.0, (end - begun).total_seconds())
-        until = end if until is None else max(until, end)
-    return total if machine.seconds is None else min(total, machine.seconds)
-
-
 def cost_part(campaign: CampaignView, per_accepted: PerAccepted | None) -> CostPart:
     """Return the bill with what explains it: budget, forecast, use, idle time and what an hour costs now."""
     created = [machine for machine in campaign.machines if machine.created_at is not None]
     uses = [machine.seconds for machine in created]
     known = [use for use in uses if use is not None]
     used = sum(known) if created and len(known) == len(uses) else None
-    busy = sum(_busy(machine, campaign) for machine in created)
+    busy = sum(busy_seconds(machine, campaign.runs, campaign.at) for machine in created)
     billing = [machine for machine in created if machine.state != "gone"]
     rate, why = _rate(billing)
     unit = decision_of(campaign.plan).get("unit")

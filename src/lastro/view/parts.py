@@ -228,12 +228,16 @@ class Calendar:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineRow:
-    """A machine with what preflight said of it last; `busy_seconds`: an attempt was running on it."""
+    """A machine with what preflight said of it last; `busy_seconds`: an attempt was running on it.
+
+    `disk`: how well it is known that its disk outlives it.
+    """
 
     view: MachineView
     busy_seconds: float
     preflight: str | None = None
     findings: tuple[str, ...] = ()
+    disk: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
