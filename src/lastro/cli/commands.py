@@ -37,4 +37,6 @@ COMMANDS: dict[str, Command] = {
 #: The commands of `lastro disk`, in the order of a disk's life. They live in `lastro.cli.disk_<name>`.
 DISK_COMMANDS: dict[str, Command] = {
     "prove": Command("disk_prove", "Say how well it is known that a folder outlives this machine."),
+    "pack": Command("disk_pack", "Pack many files into few: tar shards with an index."),
+    "unpack": Command("disk_unpack", "Write a pack's files into a new folder, or verify it."),
 }
