@@ -255,16 +255,14 @@ def placeholders(text: str) -> list[str]:
 
 
 def fill(language: str, given: dict[str, Any]) -> None:
-    """Put translations in. A key is an id; of a text that depends on a count, its singular."""
-    catalogue = fresh(language)
-    by_first = {(text if isinstance(text, str) else text[0]): text for text in texts()}
+    """Put translations into the catalogue. A key is an id; of a text that depends on a count, its singular."""
+    catalogue = load(language)
+    by_first = {(one.id if isinstance(one.id, str) else one.id[0]): one for one in catalogue if one.id}
     for key, said in given.items():
-        if key not in by_first:
-            print(f"not in the sources: {key!r}", file=sys.stderr)
-            continue
-        message = catalogue.get(by_first[key])
-        assert message is not None
-        message.string = said if isinstance(said, str) else tuple(said)
+        if key in by_first:
+            by_first[key].string = said if isinstance(said, str) else tuple(said)
+        else:
+            print(f"not in the catalogue: {key!r}", file=sys.stderr)
     save(catalogue, language)
 
 
