@@ -1,4 +1,4 @@
-"""What a lease costs: the one sum that prices machine time, for plan, running total and closing."""
+"""What machine time and storage cost: the sums of plan, running total and closing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from typing import Any
 from lastro.units import Money
 
 _HOUR = Decimal(3600)
+#: 10^9 bytes, by which storage is priced.
+_GB = 10**9
+#: 365 days in twelve parts. Google Cloud's list says so too: 1 GiB for a month at 0.02 USD is 0.000027397 USD
+#: an hour (cloud.google.com/storage/pricing, read 2026-09-20). A bill that counts the hours of the month at
+#: hand, as AWS's does (repost.aws/knowledge-center/ebs-volume-charges), has 672 to 744 of them.
+HOURS_OF_A_MONTH = 730
 
 
 class LeaseKind(str, Enum):
@@ -105,3 +111,8 @@ def affordable_seconds(lease: Lease, money: Money) -> int | None:
     units = int(max(Decimal(0), money.amount) / price.amount * _HOUR / lease.unit_seconds)
     seconds = units * lease.unit_seconds
     return seconds if seconds >= lease.minimum_seconds else 0
+
+
+def storage(price: Money, size: int, hours: Decimal) -> Money:
+    """Return what `size` bytes cost for so many hours at a price for 1 GB (10^9 bytes) and month."""
+    return price.times(Decimal(size) / _GB * hours / HOURS_OF_A_MONTH)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from lastro.closeout.account import count_accepted, per_accepted
+from lastro.closeout.account import count_accepted, per_accepted, why_none
 from lastro.closeout.judge import Judgement, Verdict
 from lastro.journal.views import CostView
 from lastro.units import Money
@@ -44,3 +44,20 @@ def test_accepted_outputs_of_the_unit_count_and_duplicates_once() -> None:
     assert count_accepted(JUDGED, "predictions") == 1
     assert count_accepted(JUDGED, "run") == 2
     assert count_accepted(JUDGED, None) == 0
+
+
+def test_undefined_tells_what_each_unit_failed_by() -> None:
+    money, reason = per_accepted(COST, 0, "predictions", why_none(JUDGED[3:], "predictions"))
+
+    assert money is None
+    assert reason == "undefined: 0 accepted (b/predictions: rejected: ; c/predictions: produced: )"
+
+
+def test_one_corpus_that_was_delivered_five_times_is_one() -> None:
+    """9.00 USD for one corpus and four of the same content: 9.00 each, not 1.80."""
+    delivered = [judged("a", "corpus", Verdict.ACCEPTED)]
+    delivered += [judged(run, "corpus", Verdict.ACCEPTED, "a/corpus") for run in "bcde"]
+
+    money, _reason = per_accepted(COST, count_accepted(delivered, "corpus"), "corpus")
+
+    assert str(money) == "9.00 USD"

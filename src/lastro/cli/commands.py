@@ -22,6 +22,8 @@ COMMANDS: dict[str, Command] = {
     "disk": Command("disk", "What outlives the machine: prove it, keep it, guard what is not on it."),
     "preflight": Command("preflight", "Check this machine against what the campaign wants."),
     "lease": Command("lease", "List or add what was bought by hand, such as on a website."),
+    "expense": Command("expense", "List or add what else was paid; give rates of exchange."),
+    "invoice": Command("invoice", "Hold a bill that came against the campaign's own."),
     "run": Command("run", "Run the campaign, or one run of it, to the end."),
     "decide": Command("decide", "Say how it goes on after a pilot, where the plan asks for it."),
     "drill": Command("drill", "Prove that kill and resume equals no kill, for your own job."),

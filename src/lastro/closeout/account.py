@@ -25,18 +25,32 @@ def count_accepted(judgements: Sequence[Judgement], unit: str | None) -> int:
     return sum(one.name == unit for one in counted)
 
 
-def per_accepted(cost: CostView, accepted: int, unit: str | None) -> tuple[Money | None, str | None]:
+def why_none(judgements: Sequence[Judgement], unit: str | None) -> tuple[str, ...]:
+    """Return why each output that could have been a unit was not accepted, a sentence each."""
+    asked = [one for one in judgements if unit in (RUN, one.name)]
+    return tuple(
+        f"{one.run}/{one.path}: {one.verdict.value}: {one.why}"
+        for one in asked
+        if one.verdict is not Verdict.ACCEPTED
+    )
+
+
+def per_accepted(
+    cost: CostView, accepted: int, unit: str | None, causes: Sequence[str] = ()
+) -> tuple[Money | None, str | None]:
     """Return what one accepted unit has cost, or None with the reason why that is undefined.
 
     Args:
         cost: the bill; all of it is divided, also what was spent on runs that were not accepted.
         accepted: from `count_accepted`.
         unit: what is counted, as the decision rule names it; None for nothing.
+        causes: from `why_none`.
     """
     if unit is None:
         return None, _("the decision rule names no unit")
     if accepted == 0:
-        return None, _("undefined: 0 accepted")
+        undefined = _("undefined: 0 accepted")
+        return None, f"{undefined} ({'; '.join(causes)})" if causes else undefined
     if cost.total is None:
         return None, cost.reason
     return cost.total.times(Decimal(1) / accepted), None

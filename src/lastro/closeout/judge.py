@@ -16,6 +16,7 @@ from lastro.closeout.reload.command import Reloaded
 from lastro.closeout.reload.level import JAILED
 from lastro.closeout.reload.loader import Opened
 from lastro.closeout.verify import tree_digest
+from lastro.journal.views import CampaignView
 from lastro.locale import _
 
 
@@ -270,3 +271,28 @@ def unfinished(status: str, why: str | None) -> str:
 def of_run(judgements: Sequence[Judgement], run: str) -> tuple[Judgement, ...]:
     """Return the judgements on one run."""
     return tuple(one for one in judgements if one.run == run)
+
+
+def judgements_of(view: CampaignView) -> tuple[Judgement, ...]:
+    """Return the verdicts as the journal tells them; what it does not tell again stays empty."""
+    return tuple(
+        Judgement(
+            run=one.run,
+            name=one.name,
+            path=one.path,
+            verdict=Verdict(one.status),
+            why=one.why or "",
+            level=one.level,
+            level_why=one.level_why,
+            loader=one.loader,
+            versions=one.versions,
+            seconds=one.seconds,
+            digest=one.digest,
+            metric=one.metric,
+            duplicate_of=one.duplicate_of,
+            near=one.near,
+            bases=one.bases,
+            warnings=one.warnings,
+        )
+        for one in view.deliverables
+    )

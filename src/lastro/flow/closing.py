@@ -11,12 +11,12 @@ from typing import Any
 
 from lastro import atomic
 from lastro.clock import Clock
-from lastro.closeout.account import RUN, count_accepted, per_accepted
+from lastro.closeout.account import count_accepted, per_accepted, why_none
 from lastro.closeout.close import judge_run
 from lastro.closeout.conclude import conclude, evidence_of, exit_code
 from lastro.closeout.identity import mark_duplicates
 from lastro.closeout.inventory import Surroundings
-from lastro.closeout.judge import Judgement
+from lastro.closeout.judge import Judgement, judgements_of
 from lastro.closeout.last_manifest import write_close_manifest
 from lastro.closeout.near import mark_near
 from lastro.closeout.promise import Promise, promise_of
@@ -30,7 +30,7 @@ from lastro.flow.session import Session
 from lastro.flow.verifying import require_whole
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
-from lastro.journal.views import CampaignView, DeliverableView, RunView
+from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.plan.build import Plan
 from lastro.providers.environment import with_interpreter
@@ -133,19 +133,10 @@ def make_page(session: Session, judgements: Sequence[Judgement] | None, plan: Pl
     """Return the page of a campaign with what an accepted unit has cost."""
     view = session.view()
     unit = plan.decision.unit if plan.decision else None
-    accepted = (
-        count_accepted(judgements, unit) if judgements is not None else _accepted(view.deliverables, unit)
-    )
-    amount, reason = per_accepted(view.cost, accepted, unit)
+    judged = judgements_of(view) if judgements is None else judgements
+    amount, reason = per_accepted(view.cost, count_accepted(judged, unit), unit, why_none(judged, unit))
     told = PerAccepted(amount=amount, reason=reason, unit=unit)
     return page_from(session.on_disk, view, per_accepted=told)
-
-
-def _accepted(deliverables: Sequence[DeliverableView], unit: str | None) -> int:
-    counted = [item for item in deliverables if item.status == "accepted" and item.duplicate_of is None]
-    if unit == RUN:
-        return len({item.run for item in counted})
-    return sum(item.name == unit for item in counted)
 
 
 def closed_before(session: Session, closed: Mapping[str, Any], plan: Plan, tell: Tell) -> Closing:

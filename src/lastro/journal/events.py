@@ -27,6 +27,7 @@ class EventType(str, Enum):
     MACHINE_INTENDED = "machine.intended"  # tag, provider, lease, why
     MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at, level
     MACHINE_READY = "machine.ready"  # machine, seconds
+    DISK_ATTACHED = "disk.attached"  # machine, disk, state, why, fs_type, source, on_root, troubles
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
     MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
@@ -37,6 +38,11 @@ class EventType(str, Enum):
     DECISION_FOLLOWED = "decision.followed"  # stage, choice: `lastro run` goes on by it
     DRILL_DONE = "drill.done"  # run, code_digest, drilled_at, verdict, why, updates, different_from, cause
     LEASE_ADDED = "lease.added"  # order, host, lease: what was bought by hand
+    EXPENSE_ADDED = "expense.added"  # id, what, amount, day, ref: paid beside, as a person typed it
+    EXPENSE_UNDONE = "expense.undone"  # id, why: it was a mistake; the line is not counted any more
+    RATE_GIVEN = "rate.given"  # base, to, rate, day, source: a rate of exchange
+    INVOICE_ADDED = "invoice.added"  # number, day, source, lines (ref, what, amount)
+    INVOICE_UNDONE = "invoice.undone"  # number, why
     PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack
     RUN_DISPATCHED = "run.dispatched"  # run, machine, why
     RUN_GIVEN_UP = "run.given_up"  # run, why
@@ -93,6 +99,11 @@ DURABLE = frozenset(
         EventType.MACHINE_CREATED,
         EventType.MACHINE_GONE,
         EventType.LEASE_ADDED,
+        EventType.EXPENSE_ADDED,
+        EventType.EXPENSE_UNDONE,
+        EventType.RATE_GIVEN,
+        EventType.INVOICE_ADDED,
+        EventType.INVOICE_UNDONE,
         EventType.ATTEMPT_LOST,
         EventType.DELIVERABLE_JUDGED,
         EventType.CAMPAIGN_CONCLUDED,

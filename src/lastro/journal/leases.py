@@ -9,7 +9,7 @@ from lastro.billing import Lease, LeaseKind
 from lastro.clock import from_iso
 from lastro.journal.events import EventType
 from lastro.journal.streams import Event
-from lastro.journal.views import CostLine, LeaseView
+from lastro.journal.views import CostLine, LeaseView, MachineView
 from lastro.locale import _
 
 
@@ -28,7 +28,9 @@ def lease_views(home: Sequence[Event]) -> tuple[LeaseView, ...]:
     return tuple(found.values())
 
 
-def lot_lines(leases: Sequence[LeaseView], now: datetime) -> tuple[CostLine, ...]:
+def lot_lines(
+    leases: Sequence[LeaseView], machines: Sequence[MachineView], now: datetime
+) -> tuple[CostLine, ...]:
     """Return a line of the bill for each lot: it is paid once, whether and however it is used."""
     return tuple(
         CostLine(
@@ -37,6 +39,16 @@ def lot_lines(leases: Sequence[LeaseView], now: datetime) -> tuple[CostLine, ...
             amount=one.lease.price,
             source=_("bought by hand, {source}").format(source=one.lease.source),
             running=is_valid(one, now),
+            kind="lot",
+            unit_price=one.lease.price,
+            per=_("lot"),
+            origin="typed",
+            ref=one.order,
+            machines=tuple(
+                machine.id
+                for machine in machines
+                if machine.id is not None and machine.lease is not None and machine.lease.order == one.order
+            ),
         )
         for one in leases
         if one.lease.kind is LeaseKind.LOT

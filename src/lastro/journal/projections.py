@@ -13,10 +13,11 @@ from typing import Any
 
 from lastro.billing import Lease
 from lastro.clock import Stamp, elapsed, from_iso
-from lastro.journal.costs import cost_view
+from lastro.journal.costs import Told, cost_view
 from lastro.journal.decisions import decision_views
 from lastro.journal.events import EventType
-from lastro.journal.leases import lease_views, lot_lines
+from lastro.journal.expenses import expense_views, invoice_views
+from lastro.journal.leases import lease_views
 from lastro.journal.streams import Event
 from lastro.journal.views import (
     AttemptView,
@@ -77,8 +78,23 @@ def project(
     plan, digest, frozen_at, revisions = _plan(home)
     machines = machine_views(home, stamp or Stamp(now))
     leases = lease_views(home)
+    closed = _last(home, EventType.CAMPAIGN_CLOSED)
     gone = frozenset(machine.id for machine in machines if machine.state == "gone")
     runs = _runs(plan, home, attempts, ended, outputs, gone)
+    preflights = tuple(
+        {"at": event.at, **event.facts} for event in home if event.type is EventType.PREFLIGHT_DONE
+    )
+    told = Told(
+        home=home,
+        plan=plan,
+        machines=machines,
+        leases=leases,
+        runs=runs,
+        preflights=preflights,
+        # What a closed campaign has cost is what it had cost then.
+        until=from_iso(closed["at"]) if closed is not None else now,
+        closed=closed is not None,
+    )
     return CampaignView(
         name=str(plan["campaign"]) if plan else "",
         plan=plan,
@@ -87,21 +103,24 @@ def project(
         revisions=revisions,
         runs=runs,
         machines=machines,
-        cost=cost_view(machines, lot_lines(leases, now)),
+        cost=cost_view(told),
         leases=leases,
         halted=_halted(home),
         decisions=decision_views(home),
         interruptions=_interruptions(runs),
         deliverables=_deliverables(plan, home, runs),
-        preflights=tuple(
-            {"at": event.at, **event.facts} for event in home if event.type is EventType.PREFLIGHT_DONE
+        preflights=preflights,
+        disks=tuple(
+            {"at": event.at, **event.facts} for event in home if event.type is EventType.DISK_ATTACHED
         ),
         drills=tuple(dict(event.facts) for event in home if event.type is EventType.DRILL_DONE),
         faults=tuple(
             {"at": event.at, **event.facts} for event in home if event.type is EventType.FAULT_FIRED
         ),
         conclusion=_conclusion(home),
-        closed=_last(home, EventType.CAMPAIGN_CLOSED),
+        closed=closed,
+        expenses=expense_views(home),
+        invoices=invoice_views(home),
         at=now,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from lastro.billing import Lease
@@ -132,7 +133,13 @@ class LeaseView:
 
 @dataclass(frozen=True, kw_only=True)
 class CostLine:
-    """One line of the bill. `amount` None: unknown, with the reason."""
+    """One line of the bill. `amount` None: unknown, with the reason.
+
+    `kind`: lot | machine | disk | egress | ingress | expense. `unit_price` is for one `per` (lot, hour,
+    GB month, hour of a disk); None: unknown, or there is none. `origin` says where the quantity comes from:
+    measured | declared | planned | typed; `source` where the price does. `ref`: what an invoice may call it.
+    `machines`: ids of those that it pays.
+    """
 
     what: str
     quantity: str
@@ -140,16 +147,117 @@ class CostLine:
     source: str
     reason: str | None = None
     running: bool = False
+    kind: str = "machine"
+    unit_price: Money | None = None
+    per: str | None = None
+    origin: str = "measured"
+    ref: str = ""
+    machines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateView:
+    """A rate of exchange that a person gave: one unit of `base` was worth `rate` of `to` on `day`."""
+
+    base: str
+    to: str
+    rate: Decimal
+    day: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareView:
+    """A part of the bill that bought nothing; it is in the lines already, and not added to them.
+
+    `amounts`: by currency; those of unknown price are not in it, and `reason` says so. `gpu_hours` None: of a
+    machine nobody knows its cards. `seconds` None: unknown.
+    """
+
+    seconds: float | None
+    gpu_hours: float | None
+    amounts: tuple[Money, ...]
+    reason: str | None = None
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StillBilled:
+    """What may go on costing. `unit_price` for one `per`; None: unknown."""
+
+    what: str
+    unit_price: Money | None
+    per: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpenseView:
+    """What a person paid beside: `amount` below nothing is money that came back. `undone`: why, or None."""
+
+    id: str
+    what: str
+    amount: Money
+    day: str
+    ref: str
+    added_at: str
+    undone: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvoiceLine:
+    """One line of an invoice, as it was typed or imported. `ref`: what it is for, by its name there."""
+
+    ref: str
+    what: str
+    amount: Money
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvoiceView:
+    """An invoice. `source`: typed, or the file's name with the SHA-256 of its bytes."""
+
+    number: str
+    day: str
+    lines: tuple[InvoiceLine, ...]
+    source: str
+    added_at: str
+    undone: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReconciledLine:
+    """One thing in both bills. `status`: matched | differs | invoice_only | journal_only | unknown.
+
+    `difference`: what the invoice has more; None where one of the two is not known.
+    """
+
+    status: str
+    ref: str
+    what: str
+    invoiced: Money | None
+    journal: Money | None
+    difference: Money | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostView:
-    """All cost lines and their sum. `total` is None when a line is unknown or currencies differ."""
+    """All cost lines and their sum. `total` is None when a line is unknown or currencies differ.
+
+    `idle`: rented and nothing at work. `lost`: worked, and done again or never finished. `rates`: by which
+    amounts of other currencies went into the total. `may_bill`: what may cost more after this.
+    `reconciled`: this bill beside the invoices that came; empty while none did.
+    """
 
     lines: tuple[CostLine, ...]
     total: Money | None
     reason: str | None
     by_currency: tuple[Money, ...]
+    idle: ShareView | None = None
+    lost: ShareView | None = None
+    rates: tuple[RateView, ...] = ()
+    may_bill: tuple[StillBilled, ...] = ()
+    reconciled: tuple[ReconciledLine, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +360,10 @@ class CampaignView:
     leases: tuple[LeaseView, ...] = ()
     halted: str | None = None
     drills: tuple[Mapping[str, Any], ...] = ()
+    disks: tuple[Mapping[str, Any], ...] = ()
     decisions: tuple[DecisionView, ...] = ()
+    expenses: tuple[ExpenseView, ...] = ()
+    invoices: tuple[InvoiceView, ...] = ()
 
     @property
     def open_decision(self) -> DecisionView | None:

@@ -24,6 +24,7 @@ from lastro.plan.parts import REDUCED, WHOLE
 from lastro.plan.points import decision_points
 from lastro.plan.risk import Risk
 from lastro.plan.stages import stages_digest
+from lastro.plan.tariffs import tariffs_of
 from lastro.rules import Corpus, HangPolicy
 from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign
@@ -139,6 +140,7 @@ def make_plan(
         hang=HangPolicy(least=None if campaign.hang == "off" else campaign.hang.total_seconds()),
         max_weather=campaign.max_weather,
         silence_seconds=campaign.silence.total_seconds(),
+        tariffs=tariffs_of(market, chosen.taken.offer if chosen.taken else None, calendar, need),
     )
 
 

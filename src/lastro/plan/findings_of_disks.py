@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from lastro.billing import HOURS_OF_A_MONTH
 from lastro.locale import _
 from lastro.plan.bill import disk_for, machine_lanes, show_hours
 from lastro.plan.candidates import Candidate
@@ -16,7 +17,7 @@ from lastro.plan.parts import DiskNeed, Finding
 from lastro.plan.traffic import Move, move_of, out_again
 from lastro.plan.waiting import Waiting, cpu_machine, waits
 from lastro.spec.campaign import Campaign
-from lastro.spec.disks import HOURS_OF_A_MONTH, Disk
+from lastro.spec.disks import Disk
 from lastro.spec.offers import Offer, Offers
 from lastro.spec.prices import GB
 from lastro.spec.stage import HOME, MACHINE, Stage

@@ -12,6 +12,7 @@ from lastro.billing import Lease
 from lastro.plan.learned import Learned
 from lastro.plan.parts import WHOLE, DiskNeed, DiskPart, Finding, Option, Slot, Span, Unplaced
 from lastro.plan.points import DecisionPoint
+from lastro.plan.tariffs import Tariffs
 from lastro.rules import CheckpointPolicy, Corpus, HangPolicy, StopKind, StopRule
 from lastro.spec.run_id import canonical_json
 from lastro.units import Money
@@ -78,6 +79,7 @@ class Plan:
     rented or nothing can be. `lease_why` says why it is this one. `protocol`: reduced when runs are
     `left_out`, which the user has to ask for. `stages_digest`: of the stages as they stand in the file;
     `estimates`: what was measured of runs, and stands on the calendar in the place of what the file says.
+    `tariffs`: what the bill is made from beside machines; None when nothing else is priced.
     """
 
     campaign: str
@@ -128,6 +130,7 @@ class Plan:
     idle_seconds: float | None = None
     hang: HangPolicy = field(default_factory=HangPolicy)
     max_weather: Money | None = None
+    tariffs: Tariffs | None = None
 
     def run(self, run: str) -> PlannedRun:
         """Return one run by its id or name. Raises KeyError."""
@@ -150,8 +153,10 @@ class Plan:
         if self.decision:
             value["decision"]["adopt_margin"] = f"{self.decision.adopt_margin:f}"
         value["options"] = [option.as_json() for option in self.options]
-        if not self.estimates:
-            del value["estimates"]
+        value["tariffs"] = self.tariffs.as_json() if self.tariffs else None
+        for name in ("estimates", "tariffs"):
+            if not value[name]:  # a plan of before is written as it was, and so has its digest
+                del value[name]
         return _lists(value)  # type: ignore[no-any-return]
 
     @classmethod
@@ -206,6 +211,7 @@ _OPTIONAL: Mapping[str, Any] = {
     "code_only": tuple,
     "budget": Money.from_json,
     "max_weather": Money.from_json,
+    "tariffs": Tariffs.from_json,
     "total_hours": lambda span: Span(**span),
     "lease": Lease.from_json,
     "disk_need": lambda need: DiskNeed(

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from lastro.billing import storage
 from lastro.locale import _
 from lastro.spec.base import Contradiction, Problem, Strict, Text
 from lastro.spec.prices import (
@@ -21,11 +22,6 @@ from lastro.spec.prices import (
     mixed_currencies,
 )
 from lastro.units import Money, show_bytes
-
-#: 365 days in twelve parts. Google Cloud's list says so too: 1 GiB for a month at 0.02 USD is 0.000027397 USD
-#: an hour (cloud.google.com/storage/pricing, read 2026-09-20). A bill that counts the hours of the month at
-#: hand, as AWS's does (repost.aws/knowledge-center/ebs-volume-charges), has 672 to 744 of them.
-HOURS_OF_A_MONTH = 730
 
 
 class Disk(Strict):
@@ -141,7 +137,7 @@ def storage_cost(disk: Disk, needed: int, hours: Decimal, running_hours: Decimal
         if price is None:
             text = _("the price of {disk} ({key}) is unknown").format(disk=disk.name, key=key)
             return Priced(amount=None, why=text)
-        part = price.times(Decimal(size.bytes) / GB * billed / HOURS_OF_A_MONTH)
+        part = storage(price, size.bytes, billed)
         total = part if total is None else total + part
     if total is None and disk.price is not None:
         total = disk.price.times(0)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lastro.journal.views import AttemptView, CheckpointView, CostLine, DeliverableView, InterruptionView
+from lastro.journal.views import AttemptView, CheckpointView, DeliverableView, InterruptionView
 from lastro.units import Money
+from lastro.view.accounting import account_json, line_json
 from lastro.view.parts import DecisionRow, Evidence, MachineRow, NowRow, Page, RunRow
 from lastro.view.telemetry import Use
 
@@ -213,18 +214,8 @@ def _cost(page: Page) -> dict[str, Any]:
         "per_hour_reason": page.cost.rate_reason,
         "used_seconds": page.cost.used_seconds,
         "idle_seconds": page.cost.idle_seconds,
-        "lines": [_line(line) for line in bill.lines],
-    }
-
-
-def _line(line: CostLine) -> dict[str, Any]:
-    return {
-        "what": line.what,
-        "quantity": line.quantity,
-        "amount": _money(line.amount),
-        "source": line.source,
-        "reason": line.reason,
-        "running": line.running,
+        "lines": [line_json(line) for line in bill.lines],
+        **account_json(bill),
     }
 
 
