@@ -1,7 +1,8 @@
 """The software and hardware that a run sees: captured in well under a second, compared without judging.
 
-Standard library; GPUs are told by nvidia-ml-py where it is there. torch is never imported: its version is
-read from its installed metadata. What cannot be told is None, with the reason where there is one.
+Standard library; GPUs are told by a child that asks their driver (`stack.driver`), because a driver can
+hang. torch is never imported: its version is read from its installed metadata. What cannot be told is None,
+with the reason where there is one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from lastro.locale import _
+from lastro.stack.driver import Driver, ask_driver
 
 #: Packages whose version can change a result or a checkpoint.
 PACKAGES = ("lastro", "torch", "numpy", "safetensors", "transformers", "accelerate", "xxhash", "psutil")
@@ -75,13 +76,15 @@ class Difference:
     now: str | None
 
 
-def capture(packages: Iterable[str] = ()) -> Stack:
+def capture(packages: Iterable[str] = (), driver: Driver | None = None) -> Stack:
     """Look at this machine.
 
     Args:
         packages: names of further packages to look for.
+        driver: what its GPUs' driver says; None: it is asked.
     """
-    gpus, driver, reason = _gpus()
+    driver = ask_driver() if driver is None else driver
+    gpus = _gpus(driver)
     node, source = node_id(gpus or ())
     limit = cgroup_limits()
     total = _memory_total()
@@ -98,8 +101,8 @@ def capture(packages: Iterable[str] = ()) -> Stack:
         memory_limited=limit.memory_bytes is not None and memory == limit.memory_bytes,
         shared_memory_bytes=_shared_memory(),
         gpus=gpus,
-        gpu_driver=driver,
-        gpu_reason=reason,
+        gpu_driver=driver.version,
+        gpu_reason=driver.reason,
         node=node,
         node_source=source,
     )
@@ -246,37 +249,15 @@ def _bytes(path: Path) -> list[int]:
 # --- GPUs and node ------------------------------------------------------------------------------------
 
 
-def _text(value: str | bytes) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
-
-
-def _gpus() -> tuple[tuple[Gpu, ...] | None, str | None, str | None]:
-    """Return the GPUs, the driver's version, and why there is no answer."""
-    try:
-        import pynvml  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        return None, None, _("no NVIDIA library (nvidia-ml-py is not installed)")
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError as error:
-        return None, None, _("the NVIDIA driver does not answer: {error}").format(error=error)
-    try:
-        found = []
-        for index in range(pynvml.nvmlDeviceGetCount()):
-            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-            found.append(
-                Gpu(
-                    name=_text(pynvml.nvmlDeviceGetName(handle)),
-                    uuid=_text(pynvml.nvmlDeviceGetUUID(handle)),
-                    memory_bytes=int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
-                )
-            )
-        return tuple(found), _text(pynvml.nvmlSystemGetDriverVersion()), None
-    except pynvml.NVMLError as error:
-        return None, None, _("the NVIDIA driver does not answer: {error}").format(error=error)
-    finally:
-        with contextlib.suppress(pynvml.NVMLError):
-            pynvml.nvmlShutdown()
+def _gpus(driver: Driver) -> tuple[Gpu, ...] | None:
+    """Return the GPUs that can be named; None when nothing is known of any."""
+    if driver.reason is not None:
+        return None
+    return tuple(
+        Gpu(name=card.name, uuid=card.uuid, memory_bytes=card.memory_bytes)
+        for card in driver.cards
+        if card.name is not None and card.uuid is not None and card.memory_bytes is not None
+    )
 
 
 def node_id(gpus: Iterable[Gpu] = ()) -> tuple[str, str]:
