@@ -10,7 +10,8 @@ import torch
 from torch.utils.data import Dataset, IterableDataset
 
 from lastro.errors import UsageError
-from lastro.job.loader import Loader, order
+from lastro.job.loader import Loader
+from lastro.rules.permutation import order
 
 
 class Noisy(Dataset[Any]):

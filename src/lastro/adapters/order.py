@@ -15,8 +15,9 @@ import torch
 from torch.utils.data import BatchSampler, DataLoader, IterableDataset, Sampler, SequentialSampler
 
 from lastro.job.leaving import tell
-from lastro.job.loader import Seeded, as_it_is, order, seed_of, start_worker
+from lastro.job.loader import Seeded, as_it_is, start_worker
 from lastro.locale import _
+from lastro.rules.permutation import order, seed_of
 
 #: Samplers by the name of their class (Accelerate has one of its own), and whether they shuffle.
 _KNOWN = {"SequentialSampler": False, "RandomSampler": True, "SeedableRandomSampler": True}

@@ -6,7 +6,6 @@ interruption change it.
 
 from __future__ import annotations
 
-import hashlib
 import random
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -20,18 +19,7 @@ from lastro.errors import UsageError
 from lastro.job.loop import Delivered
 from lastro.job.ranks import Ranks
 from lastro.locale import _
-
-
-def seed_of(*parts: int | str) -> int:
-    """Return 63 bits that are a function of the parts."""
-    text = "/".join(map(str, parts))
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
-
-
-def order(seed: int, epoch: int, rows: int) -> torch.Tensor:
-    """Return the rows of one epoch in the order in which they are delivered."""
-    generator = torch.Generator().manual_seed(seed_of(seed, epoch))
-    return torch.randperm(rows, generator=generator)
+from lastro.rules.permutation import order, seed_of
 
 
 class _Sampler:
@@ -43,7 +31,7 @@ class _Sampler:
     def __iter__(self) -> Iterator[list[tuple[int, int]]]:
         loader = self._loader
         for epoch in range(self._epoch, self._epochs):
-            rows = order(loader.seed, epoch, loader.rows) if loader.shuffle else torch.arange(loader.rows)
+            rows = loader.order(epoch)
             for batch in range(self._batch if epoch == self._epoch else 0, loader.per_epoch):
                 whole = rows[batch * loader.batch_size : (batch + 1) * loader.batch_size]
                 chosen = whole[loader.part]
@@ -123,7 +111,7 @@ class Loader:
         self.part = slice(ranks.rank * batch_size, (ranks.rank + 1) * batch_size)
         batch_size *= ranks.count
         self.rows, self.batch_size, self.shuffle, self.seed = len(dataset), batch_size, shuffle, seed
-        self.drop_last = drop_last
+        self.drop_last, self.dataset = drop_last, dataset
         self.per_epoch = self.rows // batch_size if drop_last else -(-self.rows // batch_size)
         if self.per_epoch == 0:
             raise UsageError(_("{rows} rows make no batch of {size}").format(rows=self.rows, size=batch_size))
@@ -146,8 +134,18 @@ class Loader:
     def __iter__(self) -> Iterator[Any]:
         return iter(self._make(0, 0, 1))
 
+    def order(self, epoch: int) -> torch.Tensor:
+        """Return the rows of an epoch; a dataset that knows how its disk wants to be read has its own order."""
+        if not self.shuffle:
+            return torch.arange(self.rows)
+        own = getattr(self.dataset, "epoch_order", None)
+        chosen: torch.Tensor = order(self.seed, epoch, self.rows) if own is None else own(self.seed, epoch)
+        return chosen
+
     def signature(self) -> Mapping[str, Any]:
+        of_data = getattr(self.dataset, "epoch_signature", None)
         return {
+            **(of_data() if of_data is not None else {}),
             "rows": self.rows,
             "batch_size": self.batch_size,
             "shuffle": self.shuffle,
