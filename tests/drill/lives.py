@@ -57,6 +57,8 @@ def life(
     ended: str | None = "until",
     changes: Mapping[int, Mapping[str, Any]] | None = None,
     every: Mapping[str, Any] | None = None,
+    put_back: tuple[str, ...] | None = None,
+    not_put_back: tuple[str, ...] = (),
 ) -> Life:
     """A life from one update to another. `changes`: of single updates; `every`: of all of them."""
     updates = tuple(
@@ -64,7 +66,7 @@ def life(
     )
     return Life(
         number=number, api=False, began=0.0, resumed_at=first - 1, restored=None, restored_variables={},
-        updates=updates, ended=ended,
+        updates=updates, ended=ended, put_back=put_back, not_put_back=not_put_back,
     )  # fmt: skip
 
 

@@ -82,6 +82,26 @@ def test_the_verdict_is_right_on_all_and_the_cause_on_nine_of_ten(half: str, tmp
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    ("name", "agrees", "put_back"),
+    [
+        ("api_optimizer_untracked", "agrees", [["optimizer"]]),
+        ("plain_average_from_weights", "agrees", [["ema"]]),
+        ("plain_temperature", "not_tried", []),
+    ],
+)
+def test_the_cause_is_checked_by_putting_it_back(
+    name: str, agrees: str, put_back: list[list[str]], tmp_path: Path
+) -> None:
+    result = drill(GALLERY / f"open/{name}.py", tmp_path)
+
+    assert result["verdict"] == "different"
+    assert result["check"]["answer"] == agrees, result["check"]
+    assert [trial["put_back"] for trial in result["check"]["trials"]] == put_back
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", ["open/api_validation", "blind/plain_validation_between"])
 def test_every_kind_of_kill_is_made_and_survived(name: str, tmp_path: Path) -> None:
     result = drill(GALLERY / f"{name}.py", tmp_path, "--full")

@@ -118,6 +118,9 @@ def test_an_optimizer_that_begins_anew_is_named(tmp_path: Path) -> None:
     assert (code, result["verdict"]) == (10, "different")
     assert (result["cause"]["kind"], result["cause"]["names"]) == ("optimizer", ["optimizer"])
     assert result["different_from"] == 6
+    assert result["check"]["answer"] == "agrees", result["check"]
+    assert [trial["put_back"] for trial in result["check"]["trials"]] == [["optimizer"]]
+    assert result["budget"] == {"seconds": 1.0, "why": "as asked"}
 
 
 def test_a_job_without_pytorch_is_drilled_by_what_it_tracks(tmp_path: Path) -> None:

@@ -48,8 +48,12 @@ from lastro.units import parse_duration
     show_default=True,
     help="Save every so many updates, in a job that uses lastro's API.",
 )
-@option("--full", is_flag=True, help="Every kill that is possible.")
-@option("--budget", metavar="TIME", help="As many kills as fit into this time, as in 20min; one at least.")
+@option("--full", is_flag=True, help="Every kill that is possible, however long it takes.")
+@option(
+    "--budget",
+    metavar="TIME",
+    help="As much as fits into this time, as in 20min; one kill at least. By itself 5 % of the plan's pilot.",
+)
 @option("--workers", type=click.IntRange(min=0), help="So many workers of each DataLoader once resumed.")
 @option("--longest", metavar="TIME", default="1h", show_default=True, help="End a life after so long.")
 @as_json_option

@@ -9,6 +9,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from lastro.drill.budget import Budget
+from lastro.drill.crosscheck import Agreement, Check
 from lastro.drill.verdict import Answer, ArmResult, DrillResult
 from lastro.locale import _
 from lastro.units import show_duration
@@ -40,13 +42,16 @@ def _parts(result: DrillResult) -> Iterator[RenderableType]:
         ),
         style="dim",
     )
+    if result.budget is not None:
+        yield Text(_budget(result.budget), style="dim")
     yield Text("")
     for arm in result.arms:
         yield from _arm(arm)
     for text in result.limits:
         yield _under(_("cannot be seen: {what}").format(what=text), style="yellow")
-    for what, why in result.left_out:
-        yield _under(_("left out: {what} ({why})").format(what=what, why=why), style="dim")
+    for why in dict.fromkeys(why for _what, why in result.left_out):
+        left_out = "; ".join(what for what, reason in result.left_out if reason == why)
+        yield _under(_("left out ({why}): {what}").format(what=left_out, why=why), style="dim")
     if result.folder is not None:
         path = _("logs and traces: {folder}").format(folder=result.folder)
         yield Text(path, no_wrap=True, overflow="ignore")  # a path that is broken cannot be copied
@@ -62,6 +67,24 @@ def _cause(result: DrillResult) -> Iterator[RenderableType]:
         yield _under(_("differs too: {kinds}").format(kinds=", ".join(cause.also)))
     if cause.remedy:
         yield _under(_("next: {remedy}").format(remedy=cause.remedy))
+    if result.check is not None:
+        yield _under(_checked(result.check))
+
+
+def _checked(check: Check) -> str:
+    text = {
+        Agreement.AGREES: _("checked: {why}"),
+        Agreement.DISAGREES: _("in doubt: {why}"),
+        Agreement.NOT_TRIED: _("not checked: {why}"),
+    }[check.answer]
+    return text.format(why=check.why)
+
+
+def _budget(budget: Budget) -> str:
+    if budget.seconds is None:
+        return _("no budget of time ({why})").format(why=budget.why)
+    time = show_duration(timedelta(seconds=budget.seconds))
+    return _("budget of time: {time} ({why})").format(time=time, why=budget.why)
 
 
 def _arm(arm: ArmResult) -> Iterator[RenderableType]:

@@ -20,6 +20,7 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import read_stream
 from lastro.locale import _
 from lastro.paths import CampaignFolder, Disk, RunFolder, stream_of_attempt
+from lastro.probe.exchange import file_name
 from lastro.probe.instructions import VARIABLE, Instructions, trace_name
 from lastro.procs.killtree import end_tree
 from lastro.providers.environment import NOTICE, with_interpreter
@@ -125,6 +126,8 @@ def marker_of(root: Path) -> tuple[str, str]:
 
 def tidy(arm: Arm) -> None:
     """Remove what is large of an arm that was read: its saves, its outputs, its working folders."""
+    for kept in arm.run.attempts.glob(f"*/{file_name('*')}"):
+        kept.unlink(missing_ok=True)
     for large in (arm.run.checkpoints, arm.run.outputs, *arm.workdir.parent.glob("machine-*")):
         shutil.rmtree(large, ignore_errors=True)
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lastro.drill.arm import Arm, Subject, last_step, live_through, tidy
-from lastro.drill.compare import Reference, make_reference
-from lastro.drill.kills import Arrangement, Choice, choose_kills
+from lastro.drill.budget import Budget
+from lastro.drill.compare import Reference, find_gap, make_reference
+from lastro.drill.crosscheck import Check, Suspect, Trial, cut_short, judge_trial, next_trial
+from lastro.drill.kills import Arrangement, Choice, Pace, choose_kills, pace_of
 from lastro.drill.outside import OutsideDrill
 from lastro.drill.progress import UNDISTURBED, Progress
 from lastro.drill.trace import Life
@@ -24,6 +26,8 @@ EVERY_STEPS, STEPS = 5, 40
 _SAVES_WANTED, _MARGIN = 2, 5
 #: Slow jobs make fewer updates than `STEPS`, when they have saved twice.
 _SECONDS = 60.0
+#: Of a budget, the part that the first life may take: there are six more at least.
+_SHARE_OF_FIRST = 1 / 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +38,7 @@ class Effort:
         steps: updates of each life; None: `STEPS`, and as many as it takes to see two saves.
         most_steps: never more than these.
         full: every kill that is possible.
-        budget_seconds: for the kills; None: the usual ones.
+        budget_seconds: for all lives, as the user asks; None: nothing was said.
         seconds: after so many a life is ended, whatever it does.
         workers: of each DataLoader in resumed lives; None: as many as the job asks for.
     """
@@ -50,10 +54,12 @@ class Effort:
 class Drill:
     """One drill of one job, in a folder of its own."""
 
-    def __init__(self, subject: Subject, root: Path, effort: Effort, tell: Progress) -> None:
+    def __init__(self, subject: Subject, root: Path, effort: Effort, budget: Budget, tell: Progress) -> None:
         self._subject, self._root, self._effort, self._tell = subject, root, effort, tell
+        self._budget = budget
         self._began = time.monotonic()
         self._done, self._parts = 0, UNDISTURBED + 4
+        self._suspect: tuple[Arrangement, Suspect] | None = None
 
     def run(self) -> DrillResult:
         """Carry it out."""
@@ -61,35 +67,59 @@ class Drill:
         if not first.lives or not first.lives[0].updates:
             return self._nothing_seen(first.failure) if first.failure else self._from_outside(first)
         tidy(first)
-        until = first.last
-        pattern = self._subject.order.checkpoints
-        told = Instructions(until=until, pattern=pattern)
+        pace = pace_of(first.lives[0], first.seconds)
+        choice = self._choose(first, pace)
+        until = choice.until
+        self._parts = UNDISTURBED + len(choice.chosen) + 1
+        told = Instructions(until=until, pattern=self._subject.order.checkpoints)
         undisturbed = [first.lives[0]]
         for number in range(2, UNDISTURBED + 1):
             arm = self._live(_("undisturbed life {number}").format(number=number), f"plain-{number}", told)
             tidy(arm)
             undisturbed += arm.lives[:1]
         reference = make_reference(undisturbed)
-        choice = choose_kills(
-            first.lives[0],
-            self._subject.every_steps,
-            full=self._effort.full,
-            budget_seconds=self._effort.budget_seconds,
-            life_seconds=first.seconds,
-        )
-        self._parts = UNDISTURBED + len(choice.chosen) + 1
         told = replace(told, workers=self._effort.workers)
         results = [self._arm(one, told, reference) for one in choice.chosen]
         control = self._control(choice, told, reference, results)
-        return conclude(
+        result = conclude(
             results,
             control,
             reference,
             updates=until,
             left_out=choice.left_out,
             limits=limits_of(undisturbed),
-            seconds=time.monotonic() - self._began,
+            seconds=0.0,
         )
+        check = self._check(told, reference, pace)
+        return replace(
+            result, check=check, budget=self._budget, seconds=round(time.monotonic() - self._began, 1)
+        )
+
+    def _choose(self, first: Arm, pace: Pace) -> Choice:
+        """Choose kills and the last update, by what the first life has shown."""
+        life, steps = first.lives[0], self._effort.steps
+        cut = self._first_seconds < _SECONDS and life.ended == "until" and pace.each * STEPS <= _SECONDS
+        return choose_kills(
+            life,
+            self._subject.every_steps,
+            full=self._effort.full,
+            left_seconds=self._left(),
+            pace=pace,
+            wanted=max(first.last, STEPS) if cut and steps is None else first.last,
+            margin=None if steps else _MARGIN,
+        )
+
+    def _left(self) -> float | None:
+        """Return the seconds that the budget still holds; None: there is no bound."""
+        if self._budget.seconds is None:
+            return None
+        return self._budget.seconds - (time.monotonic() - self._began)
+
+    @property
+    def _first_seconds(self) -> float:
+        """How long the first life goes on for more updates than it needs."""
+        bound = self._budget.seconds
+        return _SECONDS if bound is None else min(_SECONDS, bound * _SHARE_OF_FIRST)
 
     def _first(self) -> Arm:
         steps = self._effort.steps
@@ -99,7 +129,7 @@ class Drill:
             saves_wanted=0 if steps else _SAVES_WANTED,
             margin=_MARGIN,
             least=STEPS,
-            least_seconds=_SECONDS,
+            least_seconds=self._first_seconds,
             pattern=self._subject.order.checkpoints,
         )
         return self._live(_("undisturbed life 1"), "plain-1", told)
@@ -134,7 +164,53 @@ class Drill:
         what = _with_workers(one.what, told.workers)
         arm = self._live(what, one.name, replace(told, kills=one.kills))
         tidy(arm)
-        return judge_arm(one.name, what, arm.lives, reference, told.until, len(one.kills), arm.failure)
+        result = judge_arm(one.name, what, arm.lives, reference, told.until, len(one.kills), arm.failure)
+        gap = find_gap(arm.lives, reference)
+        if self._suspect is None and gap is not None and result.cause is not None:
+            at = next(life.resumed_at for life in arm.lives if life.number == gap.life)
+            self._suspect = one, Suspect(gap=gap, cause=result.cause, at=at)
+        return result
+
+    def _check(self, told: Instructions, reference: Reference, pace: Pace) -> Check | None:
+        """Put parts of the state back, one life after the other; the first has the time of the control."""
+        if self._suspect is None:
+            return None
+        one, suspect = self._suspect
+        trials: list[Trial] = []
+        while not isinstance(kinds := next_trial(suspect, trials), Check):
+            left = self._left()
+            if trials and left is not None and left < one.lives * pace.life(told.until):
+                return cut_short(trials, _("over the budget of time"))
+            trials.append(self._trial(one, suspect, kinds, len(trials) + 1, told, reference))
+        return kinds
+
+    def _trial(
+        self,
+        one: Arrangement,
+        suspect: Suspect,
+        kinds: tuple[str, ...],
+        number: int,
+        told: Instructions,
+        reference: Reference,
+    ) -> Trial:
+        what = _("{what}, and {kinds} put back by the drill").format(what=one.what, kinds=", ".join(kinds))
+        told = replace(
+            told, kills=one.kills, put_back=kinds, put_back_at=suspect.at, put_back_in=suspect.gap.life
+        )
+        self._parts = max(self._parts, self._done + 1)
+        arm = self._live(what, f"check-{number}", told)
+        tidy(arm)
+        found = judge_arm(
+            f"check-{number}", what, arm.lives, reference, told.until, len(one.kills), arm.failure
+        )
+        return judge_trial(
+            suspect,
+            kinds,
+            next((life for life in arm.lives if life.number == suspect.gap.life), None),
+            same=None if found.answer is Answer.NOT_PROVEN else found.answer is not Answer.DIFFERENT,
+            step=found.different_from,
+            why=found.cause.why if found.cause else found.why,
+        )
 
     def _control(
         self, choice: Choice, told: Instructions, reference: Reference, results: Sequence[ArmResult]

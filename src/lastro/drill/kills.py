@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
+from lastro.drill.progress import UNDISTURBED
 from lastro.drill.trace import Life
 from lastro.locale import _
 from lastro.probe.instructions import EPOCH, KILL, NOTICE, SAVE, TERM, UPDATE, VALIDATION, Kill
+from lastro.units import show_duration
 
 #: In a drill that has no budget of its own.
 USUAL = ("between", "save", "twice")
+#: Lives of a control, or of a check of the cause: one of the two there is always.
+_LIVES_BESIDE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +33,23 @@ class Arrangement:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The arms to run, and what was left out with the reason."""
+    """The arms to run, the last update that is compared, and what was left out with the reason."""
 
     chosen: tuple[Arrangement, ...]
+    until: int
     left_out: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """What a life takes: `start` seconds until it trains, and `each` for one update, noted by the probe."""
+
+    start: float
+    each: float
+
+    def life(self, updates: int) -> float:
+        """Return the seconds of a life of so many updates."""
+        return self.start + self.each * updates
 
 
 def save_steps(life: Life, every_steps: int) -> tuple[int, ...]:
@@ -41,34 +59,79 @@ def save_steps(life: Life, every_steps: int) -> tuple[int, ...]:
     return tuple(update.step - 1 for update in life.updates if update.saves)
 
 
+def pace_of(life: Life, seconds: float) -> Pace:
+    """Return the pace of a life that took so many seconds in all."""
+    between = life.updates[-1].mono - life.updates[0].mono if life.updates else 0.0
+    each = between / (len(life.updates) - 1) if len(life.updates) > 1 else 0.0
+    return Pace(start=max(0.0, seconds - each * len(life.updates)), each=each)
+
+
 def choose_kills(
-    reference: Life, every_steps: int, *, full: bool, budget_seconds: float | None, life_seconds: float
+    reference: Life,
+    every_steps: int,
+    *,
+    full: bool,
+    left_seconds: float | None,
+    pace: Pace,
+    wanted: int,
+    margin: int | None,
 ) -> Choice:
     """Choose the arms: all that are possible, the usual ones, or as many as the budget allows, one at least.
+
+    Where a budget is short, kills beyond the usual ones go first, then updates, as long as two saves and
+    `margin` updates more are seen, and at last usual kills. The undisturbed lives come out of it too, and one
+    arm more: a control, or a life that checks the cause.
 
     Args:
         reference: an undisturbed life.
         every_steps: the updates between two saves of a job that attaches.
         full: everything that is possible.
-        budget_seconds: for all arms together; None: the usual ones.
-        life_seconds: what an undisturbed life took.
+        left_seconds: for all lives that are still to come; None: the usual ones.
+        pace: of an undisturbed life.
+        wanted: updates that would be compared without a budget.
+        margin: see above; None: the number of updates was asked for, and stays.
     """
-    possible, left_out = _possible(reference, save_steps(reference, every_steps))
+    saves = save_steps(reference, every_steps)
+    if full or left_seconds is None:
+        possible, left_out = _possible(reference, saves)
+        usual = [arm for arm in possible if full or arm.name in USUAL] or possible[:1]
+        why = _("not among the usual ones; --full does all")
+        left_out += [(arm.what, why) for arm in possible if arm not in usual]
+        return Choice(chosen=tuple(usual), until=reference.last, left_out=tuple(left_out))
+    shorter = [save + margin for save in saves[1:] if save + margin < reference.last] if margin else []
+    for until in (reference.last, *sorted(shorter, reverse=True)):
+        life = _cut(reference, until)
+        possible, left_out = _possible(life, [save for save in saves if save < until])
+        for_kills = left_seconds - (UNDISTURBED - 1 + _LIVES_BESIDE) * pace.life(until)
+        usual = [arm for arm in possible if arm.name in USUAL]
+        if _seconds(usual, pace, until) <= for_kills:
+            break
     chosen: list[Arrangement] = []
-    spent = 0.0
     for arm in possible:
-        cost = life_seconds * arm.lives
-        if full or not chosen:
-            pass
-        elif budget_seconds is None and arm.name not in USUAL:
-            left_out.append((arm.what, _("not among the usual ones; --full does all")))
-            continue
-        elif budget_seconds is not None and spent + cost > budget_seconds:
-            left_out.append((arm.what, _("over the budget of time; --full does all")))
-            continue
-        chosen.append(arm)
-        spent += cost
-    return Choice(chosen=tuple(chosen), left_out=tuple(left_out))
+        if not chosen or _seconds([*chosen, arm], pace, until) <= for_kills:
+            chosen.append(arm)
+    why = _("over the budget of time; --full does all")
+    left_out += [(arm.what, why) for arm in possible if arm not in chosen]
+    if until < wanted:
+        left_out.append((_("updates {first} to {last}").format(first=until + 1, last=wanted), why))
+    if for_kills < _seconds(chosen, pace, until):
+        least = (UNDISTURBED - 1 + _LIVES_BESIDE) * pace.life(until) + _seconds(chosen, pace, until)
+        why = _("the least that proves something takes {time}, and {left} were left").format(
+            time=show_duration(timedelta(seconds=least)),
+            left=show_duration(timedelta(seconds=max(0.0, left_seconds))),
+        )
+        left_out.append((_("keeping the budget"), why))
+    return Choice(chosen=tuple(chosen), until=until, left_out=tuple(left_out))
+
+
+def _seconds(arms: Sequence[Arrangement], pace: Pace, until: int) -> float:
+    """Return what arms take at most: each of their lives may begin at the beginning."""
+    return sum(arm.lives for arm in arms) * pace.life(until)
+
+
+def _cut(life: Life, until: int) -> Life:
+    """Return a life as if it had ended after an update."""
+    return replace(life, updates=tuple(update for update in life.updates if update.step <= until))
 
 
 def _possible(reference: Life, saves: Sequence[int]) -> tuple[list[Arrangement], list[tuple[str, str]]]:

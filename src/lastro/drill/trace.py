@@ -42,6 +42,8 @@ class Life:
 
     `restored`: the state that was found right after it was put back, of a job that attaches. `resumed_at`:
     the update that it goes on after. `ended`: "until", what killed it, or None when it ended by itself.
+    `put_back`: what the drill has put into it; None: it was not asked to, or could not, and `not_put_back`
+    says why.
     """
 
     number: int
@@ -52,6 +54,8 @@ class Life:
     restored_variables: Mapping[str, str]
     updates: tuple[Update, ...]
     ended: str | None
+    put_back: tuple[str, ...] | None = None
+    not_put_back: tuple[str, ...] = ()
 
     @property
     def last(self) -> int:
@@ -70,6 +74,7 @@ def read_life(folder: AttemptFolder) -> Life | None:
         return None
     begun = next((line for line in lines if line["kind"] == "begun"), {})
     restored = next((line for line in lines if line["kind"] == "restored"), None)
+    put_back = next((line for line in lines if line["kind"] == "put_back"), None)
     updates = tuple(_update(line) for line in lines if line["kind"] == "update")
     first = updates[0].step - 1 if updates else 0
     return Life(
@@ -81,6 +86,8 @@ def read_life(folder: AttemptFolder) -> Life | None:
         restored_variables=restored["variables"] if restored else {},
         updates=updates,
         ended=next((line["why"] for line in lines if line["kind"] == "end"), None),
+        put_back=tuple(put_back["names"]) if put_back else None,
+        not_put_back=tuple(put_back["failed"]) if put_back else (),
     )
 
 

@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
+from lastro.drill.budget import Budget
 from lastro.drill.cause import Cause, name_cause
 from lastro.drill.compare import Reference, find_gap
+from lastro.drill.crosscheck import Check
 from lastro.drill.trace import Life
 from lastro.errors import DrillDifferent, NotProven
 from lastro.locale import _
@@ -54,7 +56,11 @@ class ArmResult:
 
 @dataclass(frozen=True, kw_only=True)
 class DrillResult:
-    """The whole answer, as `--json` prints it. `folder`: of logs and traces, where they were kept."""
+    """The whole answer, as `--json` prints it.
+
+    `check`: of the cause, by lives with state put back; None: no difference was seen. `budget`: of time;
+    None: there was nothing to choose. `folder`: of logs and traces, where they were kept.
+    """
 
     verdict: Answer
     why: str
@@ -66,6 +72,8 @@ class DrillResult:
     left_out: tuple[tuple[str, str], ...]
     limits: tuple[str, ...]
     seconds: float
+    check: Check | None = None
+    budget: Budget | None = None
     folder: str | None = None
 
     @property
@@ -77,6 +85,8 @@ class DrillResult:
         value["verdict"] = self.verdict.value
         for arm, given in zip(value["arms"], self.arms, strict=True):
             arm["answer"] = given.answer.value
+        if self.check is not None:
+            value["check"]["answer"] = self.check.answer.value
         return value
 
 

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from lastro import atomic
 from lastro.clock import Clock
 from lastro.drill.arm import Subject, marker_of
+from lastro.drill.budget import budget_of
 from lastro.drill.drill import EVERY_STEPS, Drill, Effort
 from lastro.drill.progress import Progress
 from lastro.drill.verdict import DrillResult
@@ -22,6 +23,7 @@ from lastro.flow.quick import quick_campaign
 from lastro.locale import _
 from lastro.paths import Disk, Home
 from lastro.plan.build import Plan, PlannedRun
+from lastro.plan.pilot import Pilot, pilot_of
 from lastro.procs.killtree import end_tree
 from lastro.providers.base import Machine, MachineState, Traits
 from lastro.storage.snapshot import write_archive
@@ -64,7 +66,8 @@ def drill_job(wish: DrillWish, home: Home, clock: Clock, effort: Effort, tell: P
         links = {order.corpus.path: str(draft.folder / order.corpus.path)} if order.corpus else {}
         order = replace(order, code=replace(order.code, links=links), corpus=None)
         subject = Subject(order=order, archive=archive, every_steps=wish.every_steps)
-        result = Drill(subject, root, effort, tell).run()
+        budget = budget_of(effort.budget_seconds, _pilot(wish, draft, run), full=effort.full)
+        result = Drill(subject, root, effort, budget, tell).run()
         if result.exit_code:
             result = replace(result, folder=str(root))
         else:
@@ -99,6 +102,12 @@ def _subject(wish: DrillWish, clock: Clock) -> tuple[Draft, PlannedRun, Plan]:
             hint=_("its runs: {names}").format(names=", ".join(runs)),
         )
     return draft, runs[name], plan
+
+
+def _pilot(wish: DrillWish, draft: Draft, run: PlannedRun) -> Pilot:
+    if wish.command is not None:
+        return Pilot(hours=None, why=_("a command alone has no plan, and so no pilot"))
+    return pilot_of(draft.plan, draft.loaded.spec.stages, run.name)
 
 
 def _without_saves(draft: Draft) -> Sequence[str]:

@@ -114,9 +114,9 @@ def _of_stages(stages: Mapping[str, Stage]) -> Iterator[Finding]:
         "recover": _("no stage brings the outputs home before the lease ends: `does: recover`"),
     }
     for purpose, text in wanted.items():
-        if not any(_does(name, stage, purpose) for name, stage in stages.items()):
+        if not any(does(name, stage, purpose) for name, stage in stages.items()):
             yield Finding(code=f"no_{purpose.replace('-', '_')}", level=WARN, text=text)
-    pilots = [stage for name, stage in stages.items() if _does(name, stage, "pilot")]
+    pilots = [stage for name, stage in stages.items() if does(name, stage, "pilot")]
     if not pilots:
         text = _("no pilot: durations stay what was declared until the first run is over")
         yield Finding(code="no_pilot", level=NOTE, text=text)
@@ -125,7 +125,7 @@ def _of_stages(stages: Mapping[str, Stage]) -> Iterator[Finding]:
         yield Finding(code="no_decision_point", level=NOTE, text=text)
 
 
-def _does(name: str, stage: Stage, purpose: str) -> bool:
+def does(name: str, stage: Stage, purpose: str) -> bool:
     """Say whether a stage is for a purpose: it says so, or it is named after it, or collects and recovers."""
     names = {"data-check": ("data-check", "data_check", "check-data"), "recover": ("recover", "collect")}
     return stage.does == purpose or (stage.does is None and name in names.get(purpose, (purpose,)))

@@ -49,6 +49,10 @@ class Instructions:
         forget: what later lives do not get back, on purpose: "optimizer" or "model".
         notice: the file by which a notice is given.
         workers: of each DataLoader in later lives, whatever the job asks for; None: as it asks.
+        put_back: kinds of state that the drill itself puts into one later life, as they were when the update
+            `put_back_at` was complete in the life before it.
+        put_back_at: see there; 0: nothing is kept or put back.
+        put_back_in: the number of that life.
     """
 
     until: int
@@ -62,6 +66,9 @@ class Instructions:
     forget: str | None = None
     notice: str | None = None
     workers: int | None = None
+    put_back: tuple[str, ...] = ()
+    put_back_at: int = 0
+    put_back_in: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "kills": {str(number): asdict(kill) for number, kill in self.kills.items()}}

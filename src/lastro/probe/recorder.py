@@ -1,17 +1,18 @@
 """Writes a job's trace, one line for each update, and ends the job where its instructions say.
 
-Kinds of lines (`kind`): `begun` (python, torch, api), `restored` (step, state), `update` (one update), `end`
-(why). An update carries: `step` (counted over all lives), `n` (in this life), `mono` (seconds), `inputs`
-(a digest for each forward pass in training), `rows` (of its rows), `ids` (of the indices that the loader
-drew), `workers` (of that loader), `losses` (each value that `backward` was called on), `gradient` (norm),
-`rates` (learning rates), `state` ([kind, digest] by name, before the update is made; for a job that
-attaches, at its safe point after it), `after` (digests of models when it was made), `variables`, `saves`
-(files of the pattern that are new), `begins` (how many loaders were begun), `evaluations` (forward passes
-outside training).
+Kinds of lines (`kind`): `begun` (python, torch, api), `restored` (step, state), `put_back` (names, failed),
+`update` (one update), `end` (why). An update carries: `step` (counted over all lives), `n` (in this life),
+`mono` (seconds), `inputs` (a digest for each forward pass in training), `rows` (of its rows), `ids` (of the
+indices that the loader drew), `workers` (of that loader), `losses` (each value that `backward` was called
+on), `gradient` (norm), `rates` (learning rates), `state` ([kind, digest] by name, before the update is
+made; for a job that attaches, at its safe point after it), `after` (digests of models when it was made),
+`variables`, `saves` (files of the pattern that are new), `begins` (how many loaders were begun),
+`evaluations` (forward passes outside training).
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from lastro.probe import exchange
 from lastro.probe import objects as found
 from lastro.probe.fingerprint import digest, rows
 from lastro.probe.instructions import KILL, NOTICE, SAVE, TERM, UPDATE, Instructions, trace_name
@@ -53,6 +55,7 @@ class Recorder:
         self.n = 0
         self.step: int | None = 0 if self.number == 1 else None
         self._forgot = False
+        self._exchanged = told.put_back_at == 0
 
     # --- whose it is ----------------------------------------------------------------------------------
 
@@ -87,6 +90,8 @@ class Recorder:
 
     def training_pass(self, given: Any, ids: Any, workers: int) -> None:
         """Take what a model was called with in training, the indices drawn for it, and how many workers."""
+        if not self._exchanged and not self.api and self.mine():
+            self._exchange(sys._getframe(1), {}, self.step)
         self.add("inputs", digest(given))
         self.add("rows", rows(given))
         if ids is not None:
@@ -173,6 +178,7 @@ class Recorder:
             self.step = step
             frame = sys._getframe(1)
             self._objects.look(frame, tracked)
+            self._exchange(frame, tracked, step)
             state = self._objects.state() | _of_tracked(tracked, position)
             self._write("restored", step=step, state=state, variables=found.plain_values(frame))
 
@@ -184,6 +190,7 @@ class Recorder:
         self._objects.look(frame, tracked)
         self._take_state(frame)
         self._line["state"] |= _of_tracked(tracked, position)
+        self._exchange(frame, tracked, step)
         self._close_line(step)
 
     # --- ends -----------------------------------------------------------------------------------------
@@ -229,6 +236,32 @@ class Recorder:
         aside = path.with_suffix(".new")
         aside.write_text(json.dumps({"action": "terminate", "in_seconds": 30.0, "at": time.time()}))
         aside.rename(path)
+
+    # --- the check of a cause -------------------------------------------------------------------------
+
+    def _exchange(self, frame: FrameType | None, tracked: Mapping[str, Any], step: int | None) -> None:
+        """Keep the state where the next life will go on; in that life, put back of it what is asked for.
+
+        A job that does not attach is looked at when a model is called in training: then its loader has drawn
+        the batch, and nothing was computed with what is put back.
+        """
+        told = self._told
+        if self._exchanged or self.number > told.put_back_in:
+            return
+        rank = int(os.environ.get("RANK", "0") or 0)
+        now = self.number == told.put_back_in
+        if not now and step != told.put_back_at:
+            return
+        self._exchanged = True
+        objects = found.Objects()  # of its own: what is called how in the trace does not change by it
+        objects.look(frame, tracked)
+        if now:
+            before = self._attempt.parent / str(self.number - 1) / exchange.file_name(rank)
+            names, failed = exchange.put_back(before, objects, tracked, told.put_back)
+            self._write("put_back", names=names, failed=failed)
+            return
+        with contextlib.suppress(Exception):  # then there is nothing to put back, which is told there
+            exchange.keep(self._attempt / exchange.file_name(rank), objects, tracked)
 
     # --- the negative arm -----------------------------------------------------------------------------
 

@@ -1,5 +1,6 @@
-"""First on the PYTHONPATH of a job that is drilled: begins the probe, then the user's own of this name."""
+"""First on the PYTHONPATH of a job that is looked into: begins what was asked for, then the user's own of this name."""
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -9,15 +10,13 @@ from pathlib import Path
 _HERE = Path(__file__).resolve().parent
 
 
-def _begin() -> None:
+def _begin(entry: str) -> None:
     if "lastro" not in sys.modules and importlib.util.find_spec("lastro") is None:
         # This Python has no lastro: the probe's own modules are found, and nothing is installed.
         module = types.ModuleType("lastro")
         module.__path__ = [str(_HERE.parent.parent)]
         sys.modules["lastro"] = module
-    from lastro.probe.entry import begin
-
-    begin()
+    importlib.import_module(entry).begin()
 
 
 def _next_one() -> None:
@@ -31,9 +30,14 @@ def _next_one() -> None:
         return
 
 
-if os.environ.get("LASTRO_PROBE"):
+for _variable, _entry in (
+    ("LASTRO_PROBE", "lastro.probe.entry"),
+    ("LASTRO_PROFILE", "lastro.probe.profiling"),
+):
+    if not os.environ.get(_variable):
+        continue
     try:
-        _begin()
+        _begin(_entry)
     except Exception as error:  # noqa: BLE001 - it is told, and no reason not to run the job
         sys.stderr.write(f"lastro: the probe could not begin: {error!r}\n")
 _next_one()
