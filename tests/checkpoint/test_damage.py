@@ -76,7 +76,7 @@ Damage = Callable[[Path], object]
         (lambda f: (f / MANIFEST).write_text("[" * 100_000), "its manifest cannot be read"),
         (lambda f: (f / MANIFEST).write_text("[1]"), "its manifest cannot be read"),
         (lambda f: _as_folder(f / MANIFEST), "its manifest cannot be read"),
-        (lambda f: _edit(f, lambda m: m.update(version=3)), "version 3 is not known here"),
+        (lambda f: _edit(f, lambda m: m.update(version=4)), "version 4 is not known here"),
         (lambda f: _edit(f, lambda m: m.update(version=2)), "its manifest cannot be read"),
         (lambda f: _edit(f, lambda m: m.update(step="20")), None),
         (lambda f: _edit(f, lambda m: m.update(files={})), "its manifest cannot be read"),

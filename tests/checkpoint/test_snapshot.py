@@ -328,9 +328,9 @@ def test_a_file_that_verifies_and_is_no_file_of_tensors_is_refused(
 
 def test_a_state_of_a_later_version_is_refused_with_the_way_out(tmp_path: Path) -> None:
     with store.publish(tmp_path, facts(1), lambda: True) as draft:
-        draft.write("state.json", [b'{"version": 2, "what": "ever"}'])
+        draft.write("state.json", [b'{"version": 3, "what": "ever"}'])
 
-    with pytest.raises(CheckpointDamaged, match="has version 2, not 1") as refused:
+    with pytest.raises(CheckpointDamaged, match="has version 3, not 2") as refused:
         groups_of(tmp_path / "1-a1")
 
     assert refused.value.hint == "resume with the lastro that saved it"

@@ -38,6 +38,7 @@ class Nursery:
         signal: int | None = None,
         step: int | None = None,
         environ: dict[str, str] | None = None,
+        ranks: int | None = None,
     ) -> Ended:
         ask = {
             "script": str(script),
@@ -46,6 +47,7 @@ class Nursery:
             "log": str(folder.log),
             "signal": signal,
             "step": step,
+            "ranks": ranks,
         }
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(ask) + "\n")
@@ -75,6 +77,13 @@ def start_nursery(*modules: str) -> Iterator[Nursery]:
         assert process.stdin is not None
         process.stdin.close()
         process.wait(timeout=60)
+
+
+@pytest.fixture(scope="session")
+def divided_nursery() -> Iterator[Nursery]:
+    """One whose processes know `fully_shard` already."""
+    with start_nursery("torch.distributed.fsdp", "torch.distributed.checkpoint", "torch._dynamo") as process:
+        yield process
 
 
 @pytest.fixture(scope="session")

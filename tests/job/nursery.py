@@ -2,8 +2,9 @@
 
 Its arguments are modules that are imported too. Reads one JSON object per line: `script`, `args`,
 `environment`, `log`, and optionally `signal` and `step`: the process sends itself that signal when it has
-told its heartbeat that step, which is the only way to hit an exact place. Answers each with a line
-`{"code": ..., "signal": ...}`.
+told its heartbeat that step, which is the only way to hit an exact place. With `ranks` so many processes are
+started, as torchrun would; when one of them has failed the others are told to leave. Answers each with a
+line `{"code": ..., "signal": ...}`, of the first process that failed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import os
 import runpy
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,33 @@ def become(ask: dict[str, Any]) -> None:
         strike_at(ask["step"], ask["signal"])
 
 
+def team(ask: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what each process is asked; several are told who they are."""
+    count = ask.get("ranks")
+    if count is None:
+        return [ask]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    together = {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    return [
+        {**ask, "environment": {**ask["environment"], **together, "RANK": str(rank)}} for rank in range(count)
+    ]
+
+
+def wait_for(children: list[int]) -> int:
+    """Return the exit code of the first that failed, 0 when none has."""
+    failed = 0
+    left = set(children)
+    while left:
+        pid, status = os.wait()
+        left.discard(pid)
+        if not failed and (failed := os.waitstatus_to_exitcode(status)):
+            for other in left:
+                os.kill(other, signal.SIGTERM)
+    return failed
+
+
 def main() -> dict[str, Any] | None:
     """Return what a fork has to run; None in the parent, when there is nothing more to do."""
     import safetensors.torch
@@ -61,12 +90,14 @@ def main() -> dict[str, Any] | None:
     gc.freeze()  # what is imported stays: no fork has to look through it
     for line in sys.stdin:
         ask: dict[str, Any] = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            become(ask)
-            return ask
-        _pid, status = os.waitpid(child, 0)
-        code = os.waitstatus_to_exitcode(status)
+        children = []
+        for told in team(ask):
+            child = os.fork()
+            if child == 0:
+                become(told)
+                return told
+            children.append(child)
+        code = wait_for(children)
         answer = {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": -code}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()

@@ -5,20 +5,23 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lastro import strictjson
 from lastro.checkpoint import health, state, store
-from lastro.checkpoint.adapters.base import TENSORS, Bridge, Staged, Stateful
+from lastro.checkpoint.adapters.base import TENSORS, Bridge, Exchange, Staged, Stateful
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.base import Base, Part
+from lastro.checkpoint.divided import Divided, file_of, rank_of
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
 STATE = "state.json"
 VERSION = 1
+#: Of a state whose tensors are divided among several files: who does not know that must not read it.
+VERSION_DIVIDED = 2
 
 #: Groups that lastro itself fills; no object can be tracked under these names.
 RANDOM = "random"
@@ -32,13 +35,17 @@ RANKS = "ranks"
 class Snapshot:
     """The state of a run at one moment, copied: what happens to the objects afterwards changes nothing of it.
 
-    `state`: the bytes of `STATE`. `tensors`: in the arena that it was taken with; None without any. `base`:
-    what is fixed, and written once.
+    `state`: the bytes of `STATE`; none at a process that writes only its part. `tensors`: in the arena that
+    it was taken with; None without any. `base`: what is fixed, and written once. `rank`: of the process,
+    where several write one checkpoint; None: this one writes it alone. `wholes`: by the names of parts of
+    tensors, those of the tensors.
     """
 
     state: bytes
     tensors: Staged | None
     base: Part | None = None
+    rank: int | None = None
+    wholes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -52,7 +59,23 @@ class Snapshot:
 
     def not_finite(self) -> tuple[str, ...] | None:
         """Return which tensors, the fixed ones left out, hold NaN or an infinity; None without any."""
-        return self.tensors.not_finite() if self.tensors else None
+        return self._named(self.tensors.not_finite()) if self.tensors else None
+
+    def _named(self, tensors: Collection[str]) -> tuple[str, ...]:
+        """Return the names of whole tensors."""
+        return tuple(dict.fromkeys(self.wholes.get(name, name) for name in tensors))
+
+    def write_part(self, draft: store.Draft) -> tuple[str, ...] | None:
+        """Write what one of several processes writes: its tensors, and what of the fixed ones it holds.
+
+        Returns which tensors are not finite; None without any tensor.
+        """
+        assert self.rank is not None
+        fixed = self._named(self.base.write(draft)) if self.base else ()
+        if self.tensors is not None:
+            draft.write_memory(file_of(self.rank), self.tensors.memory)
+        moving = self.not_finite()
+        return moving if moving is None else (*moving, *fixed)
 
     def write(self, draft: store.Draft, from_start: Collection[str] = ()) -> None:
         """Write the files of a checkpoint, and the health that was found.
@@ -78,8 +101,12 @@ def take(
     *,
     look_again: bool = False,
     random: Sequence[Any] | None = None,
+    together: Exchange | None = None,
 ) -> Snapshot:
     """Copy the state of every tracked object, the random states and the position.
+
+    What is copied is what this process is to write: everything, or its part where `together` is given; then
+    all the processes call this.
 
     Args:
         objects: by the names that they are tracked under.
@@ -89,6 +116,7 @@ def take(
         base: knows what is written once; None: everything is part of this snapshot.
         look_again: see whether that has really not changed; see `Base.divide`.
         random: the random states of each process that trains, by rank; None: this one is alone.
+        together: the processes among which tensors are divided; None: no tensor is.
 
     Raises:
         CheckpointDamaged: a value cannot be put back exactly; it is named.
@@ -100,18 +128,30 @@ def take(
     groups[POSITION] = position
     encoded = {name: state.encode(tree, name, bridge.take) for name, tree in groups.items()}
     whole = {"version": VERSION, "groups": encoded, "devices": bridge.devices()}
+    if together is not None:
+        layout = bridge.divide(together)
+        told = {name: divided.as_json() for name, divided in (layout or {}).items()}
+        whole |= {"version": VERSION_DIVIDED, "divided": told}
     fixed = base.divide(bridge, look_again=look_again) if base else None
     tensors = bridge.stage(arena)
-    return Snapshot(strictjson.dumps(whole).encode(), tensors, fixed)
+    if together is None:
+        return Snapshot(strictjson.dumps(whole).encode(), tensors, fixed)
+    text = strictjson.dumps(whole).encode() if together.first else b""
+    return Snapshot(text, tensors, fixed, together.rank, bridge.wholes())
 
 
 def not_finite(objects: Mapping[str, Stateful], bridge: Bridge, arena: Arena) -> frozenset[str]:
     """Return the names of tensors that hold NaN or an infinity now: before the first step this is normal.
 
-    A state that cannot be saved is not told here: the first save does it, by name.
+    Of a tensor that is divided among processes, what this one holds is looked at. A state that cannot be
+    saved is not told here: the first save does it, by name.
     """
     with contextlib.suppress(CheckpointDamaged):
-        return frozenset(take(objects, None, bridge, arena).not_finite() or ())
+        for name, item in objects.items():
+            state.encode(item.state_dict(), name, bridge.take)
+        bridge.keep_own()
+        staged = bridge.stage(arena)
+        return frozenset(staged.not_finite() if staged else ())
     return frozenset()
 
 
@@ -125,14 +165,29 @@ class Loaded:
     refused: CheckpointDamaged | None
 
 
-def load(folder: Path, manifest: store.Manifest, bridge: Bridge) -> Loaded:
+def load(
+    folder: Path,
+    manifest: store.Manifest,
+    bridge: Bridge,
+    objects: Mapping[str, Stateful] | None = None,
+    *,
+    every_file: bool = True,
+) -> Loaded:
     """Read the files of a checkpoint once, and verify the very bytes that were read.
+
+    Args:
+        folder: of the checkpoint.
+        manifest: its own.
+        bridge: a fresh one.
+        objects: the tracked ones: tensors are divided as theirs are; None: every tensor is put together.
+        every_file: also those that hold nothing for this process.
 
     Raises:
         store.Unverified: they are not those of the manifest.
-        CheckpointDamaged: the files are not those that are written here.
+        CheckpointDamaged: the files are not those that are written here, or parts are missing.
     """
-    if STATE not in manifest.files or not set(manifest.files) <= {STATE, TENSORS}:
+    tensor_files = [name for name in manifest.files if name == TENSORS or rank_of(name) is not None]
+    if STATE not in manifest.files or len(tensor_files) != len(manifest.files) - 1:
         raise CheckpointDamaged(
             _("checkpoint {name} has the files {files}, not those that are written here").format(
                 name=folder.name, files=", ".join(sorted(manifest.files))
@@ -140,15 +195,33 @@ def load(folder: Path, manifest: store.Manifest, bridge: Bridge) -> Loaded:
         )
     with store.read_file(folder, manifest, STATE) as file:
         whole = file.bytes(file.size)
-    tensors: dict[str, Any] = {}
-    for name in (*manifest.base, *(name for name in manifest.files if name == TENSORS)):
-        try:
-            with store.read_file(folder, manifest, name) as file:
-                tensors.update(bridge.read_tensors(file))
-        except CheckpointDamaged as error:  # a flipped bit in its header, or really another kind of file?
-            store.require_verified(folder, manifest)
-            return Loaded(folder.name, whole, {}, error)
+    try:
+        parts = bridge.parts(_layout(whole), objects or {})
+        tensors: dict[str, Any] = {}
+        for name in (*manifest.base, *tensor_files):
+            rank = rank_of(name)
+            # The first one's file also holds what is not divided.
+            if every_file or not rank or parts.needs_file_of(rank):
+                with store.read_file(folder, manifest, name) as file:
+                    tensors.update(bridge.read_tensors(file, parts.skipped))
+        tensors = parts.fill(tensors)
+    except CheckpointDamaged as error:  # a flipped bit in a header, or really another kind of file?
+        store.require_verified(folder, manifest)
+        return Loaded(folder.name, whole, {}, error)
     return Loaded(folder.name, whole, tensors, None)
+
+
+def _layout(whole: bytes) -> dict[str, Divided]:
+    """Return how the tensors of a state are divided; nothing where the state is not known here."""
+    try:
+        told = strictjson.loads(whole)
+        if told["version"] != VERSION_DIVIDED:
+            return {}
+        return {name: Divided.from_json(one) for name, one in told["divided"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CheckpointDamaged(
+            _("{file} does not say how its tensors are divided: {error}").format(file=STATE, error=error)
+        ) from error
 
 
 def decode(loaded: Loaded) -> dict[str, Any]:
@@ -158,10 +231,10 @@ def decode(loaded: Loaded) -> dict[str, Any]:
         CheckpointDamaged: the files are not those that `write` makes, or a tensor belongs to nothing.
     """
     whole = strictjson.loads(loaded.state)
-    if whole.get("version") != VERSION:
+    if whole.get("version") not in (VERSION, VERSION_DIVIDED):
         raise CheckpointDamaged(
             _("the state of checkpoint {name} has version {version}, not {known}").format(
-                name=loaded.name, version=whole.get("version"), known=VERSION
+                name=loaded.name, version=whole.get("version"), known=VERSION_DIVIDED
             ),
             hint=_("resume with the lastro that saved it"),
         )

@@ -9,15 +9,17 @@ byte was read again and has the digest of the manifest.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.checkpoint import bulk, digest
+from lastro.checkpoint.divided import rank_of
 from lastro.checkpoint.health import Health
 from lastro.checkpoint.late import late_checkpoints
 from lastro.errors import CheckpointDamaged, Fenced, LastroError
@@ -27,6 +29,8 @@ from lastro.paths import RunFolder
 VERSION = 1
 #: Of a checkpoint that refers to a file in `BASE`: who does not know that must not read it.
 VERSION_WITH_BASE = 2
+#: Of a checkpoint that several processes have written together, with or without such a file.
+VERSION_DIVIDED = 3
 #: The folder, beside the checkpoints, of what is written once.
 BASE = "base"
 #: The folder, beside the checkpoints, of what somebody has asked to keep, and for what.
@@ -97,8 +101,9 @@ class Manifest:
 
     def as_json(self) -> dict[str, Any]:
         facts = self.facts
+        several = any(rank_of(name) is not None for name in self.files)
         return {
-            "version": VERSION_WITH_BASE if self.base else VERSION,
+            "version": VERSION_DIVIDED if several else VERSION_WITH_BASE if self.base else VERSION,
             "run": facts.run,
             "attempt": facts.attempt,
             "step": facts.step,
@@ -114,9 +119,11 @@ class Manifest:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Manifest:
         """Read what `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        if value["version"] not in (VERSION, VERSION_WITH_BASE):
+        if value["version"] not in (VERSION, VERSION_WITH_BASE, VERSION_DIVIDED):
             raise ValueError(_("version {version} is not known here").format(version=value["version"]))
-        told_base: Mapping[str, Any] = value["base"] if value["version"] == VERSION_WITH_BASE else {}
+        told_base: Mapping[str, Any] = {}
+        if value["version"] != VERSION:
+            told_base = value["base"] if value["version"] == VERSION_WITH_BASE else value.get("base", {})
         entries = (*value["files"].values(), *told_base.values())
         algorithms = {name for entry in entries for name in entry if name != "bytes"}
         if len(algorithms) != 1 or not algorithms <= set(digest.KNOWN):
@@ -193,6 +200,14 @@ class Draft:
         assert hasher is not None
         bulk.write(self.folder / name, memory, hasher.update)
         self.files[name] = FileEntry(len(memory), hasher.hexdigest())
+
+    def adopt(self, path: Path, entry: FileEntry) -> None:
+        """Take a durable file in that another process of this job has written, under its name.
+
+        It stays where it is as well, so that what fails here can be tried again.
+        """
+        os.link(path, self.folder / path.name)
+        self.files[path.name] = entry
 
     def write_base(self, memory: memoryview) -> tuple[str, FileEntry]:
         """Make memory a file beside the checkpoints, durable when this returns, unless it is one already.
@@ -311,17 +326,42 @@ def verify(folder: Path, *, from_disk: bool = False, base: bool = True) -> tuple
     manifest = committed(folder)
     if isinstance(manifest, str):
         return (manifest,)
+    places = (
+        (name, path, entry)
+        for name, path, entry in manifest.places(folder)
+        if base or path.parent == folder or path.parent.name != BASE
+    )
+    return _problems(places, manifest.algorithm, from_disk=from_disk)
+
+
+def verify_files(folder: Path, own: Collection[str], beside: Collection[str]) -> tuple[str, ...]:
+    """Read some files of a checkpoint again, from the disk itself. Returns their problems; see `verify`.
+
+    Args:
+        folder: of the checkpoint.
+        own: names of files in it.
+        beside: names of files that it refers to in `BASE`.
+    """
+    manifest = committed(folder)
+    if isinstance(manifest, str):
+        return (manifest,)
+    chosen = {folder / name for name in own} | {folder.parent / BASE / name for name in beside}
+    places = (place for place in manifest.places(folder) if place[1] in chosen)
+    return _problems(places, manifest.algorithm, from_disk=True)
+
+
+def _problems(
+    places: Iterable[tuple[str, Path, FileEntry]], algorithm: str, *, from_disk: bool
+) -> tuple[str, ...]:
     problems = []
-    for name, path, entry in manifest.places(folder):
-        if path.parent != folder and path.parent.name == BASE and not base:
-            continue
+    for name, path, entry in places:
         try:
-            found = file_digest(path, manifest.algorithm, from_disk=from_disk)
+            found = file_digest(path, algorithm, from_disk=from_disk)
         except OSError as error:
             problems.append(_cannot_read(name, error))
             continue
         if found is None:
-            problems.append(_cannot_compute(manifest.algorithm))
+            problems.append(_cannot_compute(algorithm))
         elif found != entry.digest:
             problems.append(_changed(name))
     return tuple(problems)

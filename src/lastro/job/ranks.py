@@ -58,9 +58,21 @@ class Ranks:
                 ),
                 hint=_("start them by torchrun, and call init_process_group before steps or restore"),
             )
-        if self.several:
-            assert distributed is not None
-            self._group = distributed.new_group(backend="gloo", timeout=_PATIENCE)
+        self._group = self._new_group()
+
+    def apart(self) -> Ranks:
+        """Return a second line between the same processes, for a thread that has its own to say."""
+        other = Ranks(self.rank, self.count)
+        other._group = self._new_group()
+        return other
+
+    def _new_group(self) -> ProcessGroup | None:
+        if not self.several:
+            return None
+        import torch
+
+        group: ProcessGroup = torch.distributed.new_group(backend="gloo", timeout=_PATIENCE)
+        return group
 
     def any_of(self, wishes: Sequence[bool]) -> tuple[bool, ...]:
         """Return for each of the wishes whether any process has it."""
@@ -84,6 +96,8 @@ class Ranks:
 
     def at_first(self, value: Any) -> list[Any] | None:
         """Return at the first process what each of them gives, by rank; None at the others."""
+        if not self.several:
+            return [value]
         import torch
 
         given: list[Any] | None = [None] * self.count if self.first else None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, NoReturn
 
+from lastro import atomic
 from lastro.billing import Lease, LeaseKind
 from lastro.checkpoint import retention, snapshot, store
 from lastro.checkpoint.adapters import bridge
@@ -17,6 +19,7 @@ from lastro.checkpoint.due import Schedule, is_due, schedule
 from lastro.checkpoint.interval import SaveCost
 from lastro.clock import SystemClock, iso
 from lastro.errors import EXIT_CODES, SAVED_ON_REQUEST, StoppedByRule, UsageError
+from lastro.job.joint_save import JointSave
 from lastro.job.leaving import LeaveRequest, leave, tell
 from lastro.job.measurements import Measurements
 from lastro.job.pace import Pace
@@ -57,6 +60,8 @@ class Saver:
         self._writer = CheckpointWriter(place, full)
         self._arena = Arena()
         self._base = Base()
+        self._divided = False
+        self._beside = self._ranks
         self._tracked: dict[str, Stateful] = {}
         self._restored = False
         self.step = 0
@@ -128,6 +133,9 @@ class Saver:
 
     def _restore(self) -> Mapping[str, Any] | None:
         self._ranks.meet()
+        (self._divided,) = self._ranks.any_of((bridge().is_divided(self._tracked),))
+        if self._divided:
+            self._beside = self._ranks.apart()
         began = time.monotonic()
         found = self._find() if self._ranks.first else store.Found(None, None, ())
         for folder, why in found.passed_over:
@@ -142,20 +150,25 @@ class Saver:
         if stop is not None:
             self.stop(stop)
         if found.folder is None or found.manifest is None:
-            self._not_finite_from_start = snapshot.not_finite(self._tracked, bridge(), self._arena)
+            self._not_finite_from_start = self._not_finite()
             return None
         return self._put_back(found, began)
+
+    def _not_finite(self) -> frozenset[str]:
+        """Return which tensors hold NaN or an infinity now: at the first process, of all parts of them."""
+        own = snapshot.not_finite(self._tracked, bridge(), self._arena)
+        every = self._ranks.at_first(own) if self._divided else None
+        return own if every is None else frozenset().union(*every)
 
     def _find(self) -> store.Found:
         """Read the latest checkpoint that can be used."""
         checkpoints = self._place.folder.run.checkpoints
         if self._place.still_mine():
             retention.remove_leftovers(checkpoints)
-        library = bridge()
         return store.latest(
             checkpoints,
             self._order.run,
-            lambda folder, manifest: snapshot.load(folder, manifest, library),
+            lambda folder, manifest: snapshot.load(folder, manifest, bridge(), self._tracked),
         )
 
     def _with_first(self, found: store.Found, stop: Stop | None) -> tuple[store.Found, Stop | None]:
@@ -172,7 +185,7 @@ class Saver:
         if isinstance(manifest, str):
             raise store.unlike_first(name, manifest)
         try:
-            content = snapshot.load(folder, manifest, bridge())
+            content = snapshot.load(folder, manifest, bridge(), self._tracked, every_file=False)
         except store.Unverified as error:
             raise store.unlike_first(name, str(error)) from error
         return store.Found(folder, manifest, (), content=content), stop
@@ -323,7 +336,8 @@ class Saver:
     def _save(self, why: str) -> None:
         """Copy the state and begin to write it; the one before is settled."""
         began = time.monotonic()
-        self._settle()
+        # The others may hear a moment later than the first one that the save before is through.
+        self._settle(wait=self._divided)
         random = self._ranks.at_first(bridge().random_state()) if self._ranks.several else None
         facts = store.Facts(
             run=self._order.run,
@@ -335,7 +349,7 @@ class Saver:
             measured=self._measured,
         )
         self._measured = {}
-        if not self._ranks.first:
+        if not self._ranks.first and not self._divided:
             self._saved_step, self._saved_name, self._saved_time = self.step, facts.name, began
             return
         taken = snapshot.take(
@@ -346,10 +360,26 @@ class Saver:
             self._base,
             look_again=why == "end",
             random=random,
+            together=self._ranks if self._divided else None,
         )
+        joint = self._joint(facts) if self._divided else None
         self._saved_step, self._saved_name, self._saved_time = self.step, facts.name, began
-        self._writer.begin(facts, taken, self._not_finite_from_start, began)
+        self._writer.begin(facts, taken, self._not_finite_from_start, began, joint)
         self._settle()
+
+    def _joint(self, facts: store.Facts) -> JointSave:
+        """Begin a save that each process has a part in. The first one makes the place for the parts."""
+        checkpoints = self._place.folder.run.checkpoints
+        folder = f"{atomic.TEMPORARY}parts-{facts.name}-{secrets.token_hex(6)}" if self._ranks.first else ""
+        if self._ranks.first:
+            atomic.make_folder(checkpoints / folder)
+        return JointSave(
+            ranks=self._beside,
+            facts=facts,
+            checkpoints=checkpoints,
+            folder=self._ranks.from_first(folder),
+            still_mine=self._place.still_mine,
+        )
 
     def _settle(self, *, wait: bool = False) -> None:
         cost = self._writer.settle(wait=wait)

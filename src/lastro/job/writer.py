@@ -18,6 +18,7 @@ from lastro import atomic
 from lastro.checkpoint import retention, store
 from lastro.checkpoint.snapshot import Snapshot
 from lastro.errors import Fenced, StorageError
+from lastro.job.joint_save import JointSave
 from lastro.job.leaving import leave, tell
 from lastro.job.place import Place
 from lastro.job.room import FullDisk
@@ -45,17 +46,25 @@ class Cost:
 
 @dataclass
 class _Save:
-    """One save on its way. `left`: what is still to be done, in order; it goes on there after a full disk."""
+    """One save on its way. `left`: what is still to be done, in order; it goes on there after a full disk.
+
+    `joint`: with the other processes of the job; None: this one makes it alone.
+    """
 
     facts: store.Facts
     snapshot: Snapshot
     from_start: Collection[str]
     began: float
+    joint: JointSave | None = None
     blocked: float = 0.0
     durable: float = 0.0
     verified: float = 0.0
     left: list[Callable[[_Save], None]] = field(default_factory=list)
     error: BaseException | None = None
+
+    @property
+    def size(self) -> int:
+        return self.snapshot.size if self.joint is None else self.joint.size
 
     @property
     def cost(self) -> Cost:
@@ -112,7 +121,12 @@ class CheckpointWriter:
         return self._thread is not None and self._thread.is_alive()
 
     def begin(
-        self, facts: store.Facts, snapshot: Snapshot, from_start: Collection[str], began: float
+        self,
+        facts: store.Facts,
+        snapshot: Snapshot,
+        from_start: Collection[str],
+        began: float,
+        joint: JointSave | None = None,
     ) -> None:
         """Begin to make a checkpoint of a snapshot; a small one is safe when this returns.
 
@@ -121,10 +135,15 @@ class CheckpointWriter:
             snapshot: stays as it is until this save is settled.
             from_start: names of tensors that were not finite before the first step.
             began: monotonic seconds at which the loop was stopped for it.
+            joint: for a part of a checkpoint that several processes make; all of them call this.
         """
         assert self._save is None, "one save at a time"
-        self._save = save = _Save(facts, snapshot, from_start, began)
-        save.left = [self._publish, self._read_again, self._announce, self._let_go]
+        self._save = save = _Save(facts, snapshot, from_start, began, joint)
+        save.left = [self._publish, self._read_again]
+        if joint is not None:
+            save.left = [self._write_part, self._collect, *save.left]
+        if joint is None or joint.first:
+            save.left += [self._announce, self._let_go]
         self.foresee(snapshot.size, snapshot.to_write - snapshot.size)
         self._go_on(save)
 
@@ -194,17 +213,33 @@ class CheckpointWriter:
 
     # --- in the thread --------------------------------------------------------------------------------
 
+    def _write_part(self, save: _Save) -> None:
+        assert save.joint is not None
+        self._place.require_disk()
+        save.joint.write(save.snapshot)
+
+    def _collect(self, save: _Save) -> None:
+        assert save.joint is not None
+        save.joint.collect()
+
     def _publish(self, save: _Save) -> None:
         self._place.require_disk()
-        with store.publish(self._checkpoints, save.facts, self._place.still_mine) as draft:
-            save.snapshot.write(draft, save.from_start)
+        draft: store.Draft | None
+        if save.joint is not None:
+            draft = save.joint.publish(save.snapshot, save.from_start)
+        else:
+            with store.publish(self._checkpoints, save.facts, self._place.still_mine) as draft:
+                save.snapshot.write(draft, save.from_start)
         save.durable = time.monotonic() - save.began
-        if draft.health is not None and not draft.health.healthy:
+        if draft is not None and draft.health is not None and not draft.health.healthy:
             tell(_("checkpoint {name}: {why}").format(name=save.facts.name, why=draft.health.why_not))
 
     def _read_again(self, save: _Save) -> None:
         written = save.snapshot.base is not None and save.snapshot.base.staged is not None
-        problems = store.verify(self._checkpoints / save.facts.name, from_disk=True, base=written)
+        if save.joint is not None:
+            problems = save.joint.read_again(base=written)
+        else:
+            problems = store.verify(self._checkpoints / save.facts.name, from_disk=True, base=written)
         if problems:
             raise StorageError(
                 _("checkpoint {name} was written, but reads back differently: {problems}").format(
@@ -220,7 +255,7 @@ class CheckpointWriter:
             Signal.CHECKPOINT,
             step=save.facts.step,
             folder=save.facts.name,
-            bytes=save.snapshot.size,
+            bytes=save.size,
             seconds=round(save.verified, 4),
             blocked=round(save.blocked or save.verified, 4),
             durable=round(save.durable, 4),

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.bulk import Reader
+from lastro.checkpoint.divided import Divided
 
 #: The one file of a checkpoint that holds tensors, in the safetensors format.
 TENSORS = "tensors.safetensors"
@@ -34,6 +35,49 @@ class Staged(Protocol):
 
     def not_finite(self) -> tuple[str, ...]:
         """Return the names of those that hold NaN or an infinity, in the order in which they were taken."""
+        ...
+
+
+class Exchange(Protocol):
+    """The processes that train together. Every method is called by all of them."""
+
+    @property
+    def rank(self) -> int:
+        """Which of them this is, from 0."""
+        ...
+
+    @property
+    def first(self) -> bool:
+        """Whether this is rank 0."""
+        ...
+
+    def at_first(self, value: Any) -> list[Any] | None:
+        """Return at the first process what each of them gives, by rank; None at the others."""
+        ...
+
+    def from_first(self, value: Any) -> Any:
+        """Return what the first process gives."""
+        ...
+
+
+class Parts(Protocol):
+    """What this process takes out of a checkpoint whose tensors are divided, or are to be."""
+
+    @property
+    def skipped(self) -> Collection[str]:
+        """Names of tensors in the files that hold nothing for this process."""
+        ...
+
+    def needs_file_of(self, rank: int) -> bool:
+        """Tell whether anything is needed that this process has written."""
+        ...
+
+    def fill(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the tensors of the state by name, made of those of the files that were not skipped.
+
+        Raises:
+            CheckpointDamaged: a part is not there, or is not what the layout says.
+        """
         ...
 
 
@@ -75,8 +119,40 @@ class Bridge(Protocol):
         """
         ...
 
-    def read_tensors(self, file: Reader) -> dict[str, Any]:
-        """Read a file to its end; return its tensors, each in memory of its own.
+    def is_divided(self, objects: Mapping[str, Stateful]) -> bool:
+        """Tell whether each process holds only a part of some tensor of these objects."""
+        ...
+
+    def divide(self, together: Exchange) -> dict[str, Divided] | None:
+        """Keep, of what was taken, only what this process writes. Called by all of them.
+
+        Returns:
+            At the first process, how each divided tensor is divided; None at the others.
+
+        Raises:
+            CheckpointDamaged: the processes hold tensors that do not fit together, by name.
+        """
+        ...
+
+    def keep_own(self) -> None:
+        """Keep of each divided tensor that was taken what this process holds, under the tensor's name."""
+        ...
+
+    def wholes(self) -> Mapping[str, str]:
+        """Return the name of the tensor that each part belongs to, by the part's own; known once divided."""
+        ...
+
+    def parts(self, layout: Mapping[str, Divided], objects: Mapping[str, Stateful]) -> Parts:
+        """Say what of a checkpoint these objects need here.
+
+        Args:
+            layout: how its divided tensors are divided.
+            objects: by the names that they are tracked under; each tensor is to be divided as theirs are.
+        """
+        ...
+
+    def read_tensors(self, file: Reader, skip: Collection[str] = ()) -> dict[str, Any]:
+        """Read a file to its end; return its tensors, each in memory of its own, but for those to skip.
 
         Raises:
             CheckpointDamaged: it is not a file of tensors, or this library cannot hold them.

@@ -6,9 +6,10 @@ import random
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from lastro.checkpoint.adapters.base import Stateful
+from lastro.checkpoint.adapters.base import Exchange, Stateful
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.bulk import Reader
+from lastro.checkpoint.divided import Divided
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
@@ -19,6 +20,18 @@ def no_generator(name: str) -> CheckpointDamaged:
         _("random/{name} is in the checkpoint, but there is no such generator here").format(name=name),
         hint=_("resume with the same libraries and devices as before"),
     )
+
+
+class AllParts:
+    """Everything that the files hold, as it is."""
+
+    skipped: Collection[str] = ()
+
+    def needs_file_of(self, rank: int) -> bool:
+        return True
+
+    def fill(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(tensors)
 
 
 class Plain:
@@ -48,7 +61,22 @@ class Plain:
     def devices(self) -> dict[str, list[str]]:
         return {}
 
-    def read_tensors(self, file: Reader) -> dict[str, Any]:
+    def is_divided(self, objects: Mapping[str, Stateful]) -> bool:
+        return False
+
+    def divide(self, together: Exchange) -> dict[str, Divided] | None:
+        return {}
+
+    def keep_own(self) -> None:
+        """Nothing was taken."""
+
+    def wholes(self) -> Mapping[str, str]:
+        return {}
+
+    def parts(self, layout: Mapping[str, Divided], objects: Mapping[str, Stateful]) -> AllParts:
+        return AllParts()
+
+    def read_tensors(self, file: Reader, skip: Collection[str] = ()) -> dict[str, Any]:
         raise CheckpointDamaged(
             _("the checkpoint holds tensors, but torch has not been imported"),
             hint=_("import torch before the training loop, as the run did that saved this"),

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import torch
 
-from lastro.checkpoint.adapters.base import Staged, Stateful
-from lastro.checkpoint.adapters.plain import no_generator
+from lastro.checkpoint import state
+from lastro.checkpoint.adapters.base import Exchange, Parts, Staged, Stateful
+from lastro.checkpoint.adapters.plain import AllParts, no_generator
 from lastro.checkpoint.adapters.torch_file import DTYPES, read_tensors, stage
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.bulk import Reader
+from lastro.checkpoint.divided import Divided
 from lastro.checkpoint.state import refused
 from lastro.locale import _
+
+if TYPE_CHECKING:
+    from torch.distributed.tensor import DTensor
 
 #: How many elements of a tensor tell that it has not been changed behind its count of changes.
 _SAMPLE = 64
@@ -31,6 +37,7 @@ class Torch:
         self._devices: dict[str, set[str]] = {}
         self._frozen: frozenset[tuple[Any, ...]] = frozenset()
         self._held: dict[str, torch.Tensor] = {}
+        self._wholes: dict[str, str] = {}
 
     def take(self, path: str, value: Any) -> str | None:
         if not isinstance(value, torch.Tensor):
@@ -54,7 +61,7 @@ class Torch:
             for item in objects.values()
             if isinstance(item, torch.nn.Module)
             for parameter in item.parameters()
-            if not parameter.requires_grad and type(parameter) in _PLAIN_TYPES
+            if not parameter.requires_grad and (type(parameter) in _PLAIN_TYPES or _is_divided(parameter))
         }
         self._frozen = frozenset(key for key in keys if key is not None)
 
@@ -82,11 +89,53 @@ class Torch:
     def devices(self) -> dict[str, list[str]]:
         return {group: sorted(kinds) for group, kinds in self._devices.items()}
 
-    def read_tensors(self, file: Reader) -> dict[str, Any]:
-        return read_tensors(file)
+    def is_divided(self, objects: Mapping[str, Stateful]) -> bool:
+        # No such tensor can be where its class was never loaded, and asking for states is not free.
+        return "torch.distributed.tensor" in sys.modules and any(
+            _has_divided(item.state_dict()) for item in objects.values()
+        )
+
+    def divide(self, together: Exchange) -> dict[str, Divided] | None:
+        from lastro.checkpoint.adapters.torch_parts import divide
+
+        divided = {name: tensor for name, tensor in self._all().items() if _is_divided(tensor)}
+        parts, layout = divide(divided, together)
+        for kept in (self._taken, self._held):
+            for name in list(kept):
+                if name in divided:
+                    del kept[name]
+                    kept.update(parts.get(name, {}))
+                elif not together.first:  # it is the same in all, and the first one writes it
+                    del kept[name]
+        self._wholes = {part: name for name, mine in parts.items() for part in mine}
+        return layout
+
+    def keep_own(self) -> None:
+        for kept in (self._taken, self._held):
+            kept.update({name: _own(tensor) for name, tensor in kept.items()})
+
+    def wholes(self) -> Mapping[str, str]:
+        return self._wholes
+
+    def parts(self, layout: Mapping[str, Divided], objects: Mapping[str, Stateful]) -> Parts:
+        if not layout and not self.is_divided(objects):
+            return AllParts()
+        from lastro.checkpoint.adapters.torch_fit import Fit
+
+        for group, item in objects.items():
+            state.encode(item.state_dict(), group, self.take)
+        return Fit(layout, self._all(), objects)
+
+    def _all(self) -> dict[str, torch.Tensor]:
+        return {**self._taken, **self._held}
+
+    def read_tensors(self, file: Reader, skip: Collection[str] = ()) -> dict[str, Any]:
+        return read_tensors(file, skip)
 
     def compare(self, saved: Any, live: Any) -> str | None:
         shapes = self.compare_shapes(saved, live)
+        if shapes == "":
+            saved, live = _own(saved), _own(live)
         if shapes == "" and _same_memory(saved) == _same_memory(live) is not None:
             return ""  # an optimizer keeps the very tensors that it is given
         if shapes != "" or saved is live or torch.equal(_bits(saved), _bits(live)):
@@ -137,7 +186,30 @@ class Torch:
             torch.set_rng_state(state["torch"])
 
 
+def _is_divided(value: object) -> TypeGuard[DTensor]:
+    """Tell whether this is a tensor of which each process holds a part."""
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and isinstance(value, module.DTensor)
+
+
+def _has_divided(tree: Any) -> bool:
+    if isinstance(tree, Mapping):
+        return any(map(_has_divided, tree.values()))
+    if isinstance(tree, (list, tuple)):
+        return any(map(_has_divided, tree))
+    return _is_divided(tree)
+
+
+def _own(value: Any) -> Any:
+    """Return what this process holds of a tensor: a part of it, or all."""
+    return value.to_local() if _is_divided(value) else value
+
+
 def _check_kind(path: str, value: torch.Tensor) -> None:
+    if _is_divided(value):
+        if any(placement.is_partial() for placement in value.placements):
+            raise refused(path, _("each process holds a summand of it, and nobody the sum"))
+        value = value.to_local()
     if type(value) not in _PLAIN_TYPES:
         raise refused(path, _("a {kind} is not a plain tensor").format(kind=type(value).__qualname__))
     if value.is_quantized:
@@ -152,6 +224,11 @@ def _check_kind(path: str, value: torch.Tensor) -> None:
 
 def _same_memory(value: torch.Tensor) -> tuple[Any, ...] | None:
     """Return a key that two names of the same tensor share (tied weights); None for tensors without bytes."""
+    if _is_divided(value):
+        # The part of this process may be empty while the others' are not, and all have to say the same.
+        own, where = value.to_local(), str((value.device_mesh, value.placements))
+        storage = own.untyped_storage()._cdata
+        return own.device, storage, own.storage_offset(), own.dtype, tuple(value.shape), own.stride(), where
     if value.numel() == 0:
         return None
     return (
@@ -181,4 +258,5 @@ def _bits(value: torch.Tensor) -> torch.Tensor:
 def _shape(value: Any) -> str:
     if not isinstance(value, torch.Tensor):
         return type(value).__name__
-    return f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
+    text = f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
+    return f"{text}, divided by {value.placements}" if _is_divided(value) else text

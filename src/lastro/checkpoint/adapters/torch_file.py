@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -29,7 +29,7 @@ DTYPES = {
     torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64", torch.bool: "BOOL",
     torch.complex64: "C64", torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2",
 }  # fmt: skip
-_KINDS = {name: dtype for dtype, name in DTYPES.items()}
+KINDS = {name: dtype for dtype, name in DTYPES.items()}
 #: The data begins at a multiple of this, so that the copies are as fast as copies can be.
 _ALIGNED = 64
 
@@ -112,8 +112,12 @@ def _pin(memory: memoryview) -> Callable[[], None] | None:
     return unpin
 
 
-def read_tensors(file: Reader) -> dict[str, torch.Tensor]:
+def read_tensors(file: Reader, skip: Collection[str] = ()) -> dict[str, torch.Tensor]:
     """Read a file to its end; return its tensors, each in memory of its own, on the CPU.
+
+    Args:
+        file: at its beginning.
+        skip: names of tensors whose bytes are read and not kept.
 
     Raises:
         CheckpointDamaged: it is not a file of tensors as this module lays it out.
@@ -129,7 +133,8 @@ def read_tensors(file: Reader) -> dict[str, torch.Tensor]:
             if size:
                 row: Any = tensor.reshape(-1).view(torch.uint8).numpy()
                 file.into(memoryview(row))
-            tensors[name] = tensor
+            if name not in skip:
+                tensors[name] = tensor
             offset += size
         if begin + offset != file.size:
             raise ValueError(_("it goes on after its last tensor"))
@@ -142,7 +147,7 @@ def read_tensors(file: Reader) -> dict[str, torch.Tensor]:
 
 def _empty(told: Mapping[str, Any], offset: int, most: int) -> tuple[torch.Tensor, int]:
     """Return memory for one tensor, and its bytes; see that it follows the one before and fits."""
-    dtype, (start, end) = _KINDS[told["dtype"]], told["data_offsets"]
+    dtype, (start, end) = KINDS[told["dtype"]], told["data_offsets"]
     size = prod(told["shape"]) * dtype.itemsize
     if start != offset or end - start != size or end > most:
         raise ValueError(_("its offsets are {offsets}").format(offsets=told["data_offsets"]))
