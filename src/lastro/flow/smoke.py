@@ -24,7 +24,7 @@ from lastro.providers.local import Local
 from lastro.rules import StopKind
 from lastro.spec.campaign import Campaign, Variant
 from lastro.spec.load import load_campaign
-from lastro.spec.want import SIZES
+from lastro.spec.want import OF_MACHINE
 from lastro.view.model import Page
 
 #: What a job finds in its environment: it may take less of its input by it, and sees no GPU.
@@ -88,7 +88,7 @@ def tiny(campaign: Campaign) -> Campaign:
             "offers": None,
             "stages": {},
             "stop": tuple(rule for rule in campaign.stop if rule.kind in _RULES_KEPT),
-            "want": {name: wanted for name, wanted in campaign.want.items() if name not in SIZES},
+            "want": {name: wanted for name, wanted in campaign.want.items() if name not in OF_MACHINE},
         }
     )
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from lastro.locale import _
 from lastro.preflight.check import Finding, Level, Subject
-from lastro.spec.want import SIZES, parse_version
+from lastro.spec.want import OF_MACHINE, parse_version
 
 
 def wanted_packages(subject_want: dict[str, str]) -> list[str]:
     """Return the names of packages among the wants."""
-    return [name for name in subject_want if name not in (*SIZES, "python")]
+    return [name for name in subject_want if name not in (*OF_MACHINE, "python")]
 
 
 def check(subject: Subject) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""What a campaign wants of a machine's stack: `python: ">=3.10"`, `torch: "2.13.*"`, `memory: ">=2 GB"`."""
+"""What a campaign wants of a machine: `python: ">=3.10"`, `gpu: "RTX 4090"`, `memory: ">=2 GB"`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from lastro.locale import _
 from lastro.spec.base import Contradiction, Problem, shown
 from lastro.units import parse_bytes
 
-#: Wants that are sizes; every other one is the version of Python or of a package.
-SIZES = ("memory", "shared_memory", "disk")
+#: Wants that are sizes.
+SIZES = ("memory", "shared_memory", "disk", "gpu_memory")
+#: Wants about GPUs: the name of the card, how many, the memory of each, versions of the driver and of CUDA.
+OF_GPU = ("gpu", "gpus", "gpu_memory", "driver", "cuda")
+#: Every want that is not the version of Python or of a package.
+OF_MACHINE = (*SIZES, *(name for name in OF_GPU if name not in SIZES))
 
 _SIZE = re.compile(r"\s*(>=|)\s*(.+)")
+_COUNT = re.compile(r"\s*(?:>=)?\s*([1-9][0-9]{0,3})\s*")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
@@ -32,6 +37,22 @@ def parse_size(text: str) -> AtLeast:
     if not match:
         raise ValueError(_("{text!r} is not a size such as '>=2 GB'").format(text=text))
     return AtLeast(parse_bytes(match[2]))
+
+
+def parse_count(text: str) -> int:
+    """Read `2` or `>=2`. Raises ValueError with a sentence for the user."""
+    match = _COUNT.fullmatch(text)
+    if not match:
+        raise ValueError(_("{text!r} is not a number of GPUs such as '>=2'").format(text=text))
+    return int(match[1])
+
+
+def parse_card(text: str) -> tuple[str, ...]:
+    """Read the name of a card, or several with `or` between them. Raises ValueError for an empty one."""
+    names = tuple(part.strip() for part in re.split(r"\s+or\s+", text.strip()))
+    if not all(names):
+        raise ValueError(_("it is empty"))
+    return names
 
 
 def parse_version(text: str) -> SpecifierSet:
@@ -75,6 +96,10 @@ def _wrong(name: str, wanted: object) -> str | None:
     try:
         if name in SIZES:
             parse_size(wanted)
+        elif name == "gpus":
+            parse_count(wanted)
+        elif name == "gpu":
+            parse_card(wanted)
         else:
             parse_version(wanted)
     except ValueError as error:

@@ -182,8 +182,8 @@ def _watch(nvml: Any) -> int:
     while not select.select([sys.stdin], [], [], 0)[0]:
         try:
             event = nvml.nvmlEventSetWait(events, _EVENT_MS)
-            index, _code = _asked(nvml, nvml.nvmlDeviceGetIndex, event.device)
-            _say({"xid": int(event.eventData), "card": at})
+            card, _code = _asked(nvml, nvml.nvmlDeviceGetIndex, event.device)
+            _say({"xid": int(event.eventData), "card": card})
         except nvml.NVMLError as error:
             if error.value != nvml.NVML_ERROR_TIMEOUT:
                 _say({"lost": str(error)})
