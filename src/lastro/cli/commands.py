@@ -31,6 +31,7 @@ COMMANDS: dict[str, Command] = {
     "logs": Command("logs", "Show what a run has printed, over all its attempts."),
     "stop": Command("stop", "Save and end what runs, so that `lastro run` can go on."),
     "items": Command("items", "Call a command for each item that is missing: render, convert, infer."),
+    "explain": Command("explain", "Show forecast and actual, and say why they differ."),
     "close": Command("close", "Reload every output, add up the cost, conclude."),
     "journal": Command("journal", "Check the record of a campaign."),
     "doctor": Command("doctor", "Tell what is missing on this machine, and what that costs."),
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Command] = {
 
 #: The commands of `lastro disk`, in the order of a disk's life. They live in `lastro.cli.disk_<name>`.
 DISK_COMMANDS: dict[str, Command] = {
+    "guard": Command("disk_guard", "Find what would be lost with the machine; rescue it or let it go."),
     "prove": Command("disk_prove", "Say how well it is known that a folder outlives this machine."),
     "pack": Command("disk_pack", "Pack many files into few: tar shards with an index."),
     "unpack": Command("disk_unpack", "Write a pack's files into a new folder, or verify it."),

@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 
 from lastro import atomic
-from lastro.cli.options import as_json_option, command
+from lastro.cli.options import as_json_option, command, option
 from lastro.cli.render import print_json
+from lastro.clock import SystemClock
 from lastro.errors import UsageError
 from lastro.locale import _
+from lastro.paths import Home, home_root
 
 #: Names under which training scripts are usually found, the likeliest first.
 SCRIPTS = ("train.py", "main.py", "run.py", "finetune.py")
@@ -65,24 +67,40 @@ checkpoint: {{every: auto, keep: 2}}
 
 @command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path(), metavar="[FOLDER]")
+@option(
+    "--from",
+    "earlier",
+    type=click.Path(path_type=Path, exists=True),
+    metavar="CAMPAIGN",
+    help="Begin with an earlier one: its file, or its folder on a disk.",
+)
 @as_json_option
-def init(folder: Path, as_json: bool) -> None:
+def init(folder: Path, earlier: Path | None, as_json: bool) -> None:
     """Write a commented campaign.yaml beside your own script. Never overwrites one.
+
+    With --from it is the file of an earlier campaign, with hours as they were measured there and the doubts
+    that nobody has settled.
 
     \b
     Example:
       lastro init
       lastro init my-project
+      lastro init next --from disk/campaigns/digits
     """
     path = folder / "campaign.yaml"
     script = _find_script(folder)
-    write(path, template(_name(folder), script))
+    if earlier is not None:
+        from lastro.flow.following import following  # late: a first campaign reads no journal
+
+        write(path, following(earlier, Home(home_root()), SystemClock()))
+    else:
+        write(path, template(_name(folder), script))
     step = f"lastro plan {path}" if folder != Path() else "lastro plan"
     if as_json:
         print_json({"file": str(path), "script": script, "next": step, "exit_code": 0})
         return
     click.echo(_("wrote {path}").format(path=path))
-    if script is None:
+    if script is None and earlier is None:
         click.echo(_("  no training script was found: put your own command in, at `command:`"))
     click.echo(_("  next: look through it, then `{command}`").format(command=step))
 

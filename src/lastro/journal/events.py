@@ -28,6 +28,8 @@ class EventType(str, Enum):
     MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at, level
     MACHINE_READY = "machine.ready"  # machine, seconds
     DISK_ATTACHED = "disk.attached"  # machine, disk, state, why, fs_type, source, on_root, troubles
+    # guard.rescued: machine, files, bytes, folder, left (what could not be), what (paths, at most twenty)
+    GUARD_RESCUED = "guard.rescued"
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
     MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
@@ -43,6 +45,8 @@ class EventType(str, Enum):
     RATE_GIVEN = "rate.given"  # base, to, rate, day, source: a rate of exchange
     INVOICE_ADDED = "invoice.added"  # number, day, source, lines (ref, what, amount)
     INVOICE_UNDONE = "invoice.undone"  # number, why
+    STAGE_EXPLAINED = "stage.explained"  # stage, run, why, hours: a person says how a stage went
+    DOUBT_SETTLED = "doubt.settled"  # doubt, why: a person says what became of an uncertainty of the plan
     PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack
     RUN_DISPATCHED = "run.dispatched"  # run, machine, why
     RUN_GIVEN_UP = "run.given_up"  # run, why
@@ -75,6 +79,7 @@ class EventType(str, Enum):
     DISK_SHORT = "disk.short"  # what, free, needed (bytes): what is still to come will not fit
     DISK_FULL = "disk.full"  # what, free, needed: it waits for room
     DISK_ROOM = "disk.room"  # what, free, seconds: it goes on
+    GUARD_WARNED = "guard.warned"  # files, bytes, what (paths, at most ten): on what goes with the machine
     STOP_RULED = "stop.ruled"  # rule, why, step, metric, value
     ATTEMPT_HUNG = "attempt.hung"  # why, step, silent_seconds, longest_step_seconds, stacks
     ATTEMPT_ASKED = "attempt.asked"  # why: a person asked for save and stop
@@ -98,12 +103,15 @@ DURABLE = frozenset(
         EventType.MACHINE_INTENDED,
         EventType.MACHINE_CREATED,
         EventType.MACHINE_GONE,
+        EventType.GUARD_RESCUED,
         EventType.LEASE_ADDED,
         EventType.EXPENSE_ADDED,
         EventType.EXPENSE_UNDONE,
         EventType.RATE_GIVEN,
         EventType.INVOICE_ADDED,
         EventType.INVOICE_UNDONE,
+        EventType.STAGE_EXPLAINED,
+        EventType.DOUBT_SETTLED,
         EventType.ATTEMPT_LOST,
         EventType.DELIVERABLE_JUDGED,
         EventType.CAMPAIGN_CONCLUDED,

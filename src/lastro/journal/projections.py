@@ -17,6 +17,7 @@ from lastro.journal.costs import Told, cost_view
 from lastro.journal.decisions import decision_views
 from lastro.journal.events import EventType
 from lastro.journal.expenses import expense_views, invoice_views
+from lastro.journal.explained import doubt_views, explanation_views, wait_views
 from lastro.journal.leases import lease_views
 from lastro.journal.streams import Event
 from lastro.journal.views import (
@@ -121,6 +122,11 @@ def project(
         closed=closed,
         expenses=expense_views(home),
         invoices=invoice_views(home),
+        forecast=_first(home, "plan"),
+        forecast_digest=_first(home, "digest"),
+        waits=wait_views(home),
+        explanations=explanation_views(home),
+        doubts=doubt_views(home),
         at=now,
     )
 
@@ -142,6 +148,11 @@ def _last(events: Iterable[Event], kind: EventType) -> Mapping[str, Any] | None:
         if event.type is kind:
             found = {"at": event.at, **event.facts}
     return found
+
+
+def _first(home: Sequence[Event], fact: str) -> Any:
+    """Return a fact of the first freezing: revisions stand beside it and change it never."""
+    return next((event.facts[fact] for event in home if event.type is EventType.PLAN_FROZEN), None)
 
 
 def _plan(

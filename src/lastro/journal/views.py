@@ -336,10 +336,44 @@ class DecisionView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WaitView:
+    """Time in which a person, or nobody, let the campaign go on. `kind`: queue | paused | decision.
+
+    `seconds` None: it has not ended, or a clock was set back meanwhile.
+    """
+
+    kind: str
+    at: str
+    seconds: float | None
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplanationView:
+    """What a person said of how a stage went. `run` None: of the stage as such; `hours` None: not told."""
+
+    stage: str
+    run: str | None
+    why: str
+    hours: float | None
+    at: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoubtView:
+    """What the plan was uncertain about. `settled`: what a person found out; None: it is open."""
+
+    text: str
+    settled: str | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class CampaignView:
     """Everything that the journal says of a campaign at one moment.
 
     `halted`: why a person asked that nothing more is started; None when nobody did, or it goes on since.
+    `forecast`: the plan as it was frozen first, with its digest; `plan` is the one of the last revision.
     """
 
     name: str
@@ -364,6 +398,11 @@ class CampaignView:
     decisions: tuple[DecisionView, ...] = ()
     expenses: tuple[ExpenseView, ...] = ()
     invoices: tuple[InvoiceView, ...] = ()
+    forecast: Mapping[str, Any] | None = None
+    forecast_digest: str | None = None
+    waits: tuple[WaitView, ...] = ()
+    explanations: tuple[ExplanationView, ...] = ()
+    doubts: tuple[DoubtView, ...] = ()
 
     @property
     def open_decision(self) -> DecisionView | None:

@@ -10,6 +10,7 @@ from typing import Any
 from lastro.journal.views import AttemptView, CheckpointView, DeliverableView, InterruptionView
 from lastro.units import Money
 from lastro.view.accounting import account_json, line_json
+from lastro.view.outcome import outcome_json
 from lastro.view.parts import DecisionRow, Evidence, MachineRow, NowRow, Page, RunRow
 from lastro.view.telemetry import Use
 
@@ -29,6 +30,7 @@ def page_json(page: Page) -> dict[str, Any]:
         "faults": [dict(fault) for fault in page.faults],
         "now": [_now(row) for row in page.now],
         "plan": _plan(page),
+        "outcome": outcome_json(page.outcome) if page.outcome else None,
         "report": page.provenance.report,
         "folder": page.provenance.folder,
         "root_digest": page.provenance.root_digest,

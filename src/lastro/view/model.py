@@ -19,6 +19,7 @@ from lastro.locale import catalogue, language
 from lastro.rules import End
 from lastro.view.calendar import calendar_of
 from lastro.view.money import cost_part, machine_row
+from lastro.view.outcome import outcome_of
 from lastro.view.parts import (
     Change,
     Chart,
@@ -100,6 +101,7 @@ def page_of(
         ),
         closed_at=campaign.closed["at"] if campaign.closed else None,
         reload_commands=reload_commands(campaign.plan),
+        outcome=outcome_of(campaign),
     )
 
 

@@ -21,6 +21,7 @@ from lastro.journal.views import (
 from lastro.locale import _
 from lastro.units import Money
 from lastro.view import show
+from lastro.view.outcome_parts import Outcome
 from lastro.view.series import Series
 from lastro.view.telemetry import Use
 
@@ -392,6 +393,7 @@ class Page:
     closed_at: str | None = None
     reload_commands: Mapping[str, str] = field(default_factory=dict)
     use_charts: tuple[Chart, ...] = ()
+    outcome: Outcome | None = None
 
     def run(self, run_id: str) -> RunRow:
         """Return one run. Raises KeyError."""
