@@ -138,7 +138,7 @@ class Torch:
             saved, live = _own(saved), _own(live)
         if shapes == "" and _same_memory(saved) == _same_memory(live) is not None:
             return ""  # an optimizer keeps the very tensors that it is given
-        if shapes != "" or saved is live or torch.equal(_bits(saved), _bits(live)):
+        if shapes != "" or saved is live or _same_bits(saved, live):
             return shapes
         return _("{shape} with other values than in the checkpoint").format(shape=_shape(saved))
 
@@ -247,6 +247,14 @@ def _sample(value: torch.Tensor) -> bytes:
     """Return the bytes of some elements, spread over the tensor."""
     row = value.detach().reshape(-1) if value.is_contiguous() else value.detach().flatten()
     return bytes(_bits(row[:: max(1, len(row) // _SAMPLE)]).numpy())
+
+
+def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Compare two rows of bytes, eight at a time where that goes evenly: torch compares one by one."""
+    rows = _bits(one), _bits(other)
+    if all(len(row) % 8 == 0 and row.storage_offset() % 8 == 0 for row in rows):
+        rows = rows[0].view(torch.int64), rows[1].view(torch.int64)
+    return torch.equal(*rows)
 
 
 def _bits(value: torch.Tensor) -> torch.Tensor:
