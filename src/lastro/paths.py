@@ -69,13 +69,26 @@ class Home:
     def drill_records(self) -> list[Path]:
         return sorted((self.root / "drill").glob("*.json"))
 
+    def profile(self, key: str) -> Path:
+        """Where a job's loop is looked into; `key` names the job."""
+        return self.root / "profile" / key
+
     def smoke(self, key: str) -> Path:
         """The home of a campaign's smoke runs, with their disk; `key` names the campaign and its folder."""
         return self.root / "smoke" / key
 
+    def let_go(self, machine: str) -> Path:
+        """What a person has told the guard to let go of on a machine."""
+        return self.root / "guard" / f"{machine}.json"
+
     def disk_seen_at(self, key: str) -> Path:
         """Which disk was at a path when it was used last; `key` names the path."""
         return self.root / "disks" / "seen" / f"{key}.json"
+
+    @property
+    def index(self) -> Path:
+        """A cache of what the journals were folded into; it may be removed at any time."""
+        return self.root / "index.sqlite"
 
     @property
     def campaigns(self) -> Path:
@@ -224,6 +237,18 @@ class Disk:
     def dataset(self, name: str) -> Path:
         return self.root / "data" / name
 
+    def rescued(self, machine: str) -> Path:
+        """What was copied here from a machine's own storage, below its path there."""
+        return self.root / "rescued" / machine
+
+    def rescue_record(self, machine: str) -> Path:
+        """`rescued.jsonl`: a line for each file that was copied from a machine."""
+        return self.root / "rescued" / f"{machine}.jsonl"
+
+    def code_archives(self) -> list[Path]:
+        """The code snapshots of all runs."""
+        return sorted(self.root.glob("campaigns/*/runs/*/code/*.tar"))
+
     def campaign(self, name: str) -> CampaignFolder:
         return CampaignFolder(self.root / "campaigns" / name)
 
@@ -247,6 +272,11 @@ class CampaignFolder:
     def frozen_file(self) -> Path:
         """`campaign.yaml`, as frozen."""
         return self.root / "campaign.yaml"
+
+    @property
+    def lock(self) -> Path:
+        """A copy of `lastro.lock`, which lies beside the campaign file."""
+        return self.root / "lastro.lock"
 
     @property
     def journal(self) -> Path:

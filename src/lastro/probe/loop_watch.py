@@ -51,108 +51,111 @@ class Told:
 class Feed:
     """Where the batches of a loop come from.
 
-    draw: gives the next one. fresh: begins anew, with so many workers (None: as it is); None where that cannot be
-    had. again: a batch as it may be given once more. facts: of the loader, for the result. pids: of its
-    workers, while there are any.
+    draw: gives the next one. fresh: begins anew, with so many workers (None: as it is); None where that
+    cannot be had. again: a batch as it may be given once more. facts: of the loader, for the result.
     """
 
     draw: Callable[[], Any]
     fresh: Callable[[int | None], Iterator[Any] | None]
     facts: Mapping[str, Any]
     again: Callable[[Any], Any] = lambda batch: batch
-    pids: Callable[[], tuple[int, ...]] = lambda: ()
 
 
 class LoopWatch:
     """Stands between a loop and its loader. `take` is called for every batch, `trained` for every backward.
 
-    marks: called before each look at the clock; it waits for a device that works on its own. end: ends the
-    process when everything was measured.
+    Args:
+        told: how long, and where to.
+        device: says whether a device computes beside this process.
+        settle: waits for that device.
+        facts: of the batch and the process, for the result.
+        end: ends the process when everything was measured.
     """
 
     def __init__(
         self,
         told: Told,
         *,
-        marks: Callable[[], None] = lambda: None,
+        device: Callable[[], bool] = lambda: False,
+        settle: Callable[[], None] = lambda: None,
         facts: Callable[[Any], Mapping[str, Any]] = lambda _batch: {},
         end: Callable[[], None] = lambda: os._exit(0),
     ) -> None:
-        self._told, self._marks, self._facts, self._end = told, marks, facts, end
+        self._told, self._device, self._settle, self._facts, self._end = told, device, settle, facts, end
         self._pid = os.getpid()
         self.within = False
         self._trained = False
         self._key: int | None = None
-        self._given = 0.0
+        self._seen: set[int] = set()
+        self._given = self._drew = 0.0
         self._skip = WARM
+        self._free: list[float] = []
         self._waits: list[float] = []
         self._bodies: list[float] = []
         self._starts: list[float] = []
-        self._wait: float | None = None
         self._held: Any = None
         self._replayed: list[float] = []
-        self._replaying = False
-        self._unseen = 0
+        self._replays: int | None = None
+        self._disturbed = False
+        self._unlearned = 0
 
     def trained(self) -> None:
         """Something was learned from the batch that was given last."""
         self._trained = True
 
     def take(self, key: int, feed: Feed) -> Any:
-        """Return the next batch for a loop; `key` names its iterator.
+        """Return the next batch for a loop; `key` names its iterator, and never another one.
 
         Raises:
             StopIteration: the loader has no more.
         """
         if os.getpid() != self._pid or self.within:
             return feed.draw()
-        now = self._now()
+        if self._replays is not None:
+            return self._replay(feed) if key == self._replays else self._beside(feed)
         counts = self._key == key and self._trained
         if counts:
-            self._close(now - self._given)
+            self._close(self._now() - self._given)
         elif self._key == key:
-            self._unseen += 1
-        if self._replaying and not counts:
-            return self._through(feed)  # a loader beside the training, such as that of a validation
-        if self._replaying:
-            return self._replay(feed)
-        return self._look(key, feed)
-
-    def _through(self, feed: Feed) -> Any:
-        self._key = None
-        return feed.draw()
+            self._unlearned += 1
+        if counts and self._enough(self._waits, self._bodies):
+            return self._begin_replay(key, feed)
+        return self._draw(key, feed)
 
     def _now(self) -> float:
-        self._marks()
+        if not self._is_free():
+            self._settle()
         return time.monotonic()
 
+    def _is_free(self) -> bool:
+        """Say whether the loop is left alone now: waiting for a device at each batch would slow it down."""
+        return self._device() and len(self._free) < self._told.batches
+
     def _close(self, body: float) -> None:
-        """Count a batch that was learned from: its wait and what was done with it."""
-        if self._replaying:
-            self._replayed.append(body)
-        elif self._skip > 0:
+        """Count a batch that was learned from: the wait for it, and what was done with it."""
+        wait = self._given - self._drew
+        if self._skip > 0:
             self._skip -= 1
-        elif self._wait is not None:
-            self._waits.append(self._wait)
+        elif self._is_free():
+            self._free.append(wait + body)
+        else:
+            self._waits.append(wait)
             self._bodies.append(body)
 
-    def _look(self, key: int, feed: Feed) -> Any:
-        if self._enough(self._waits, self._bodies):
-            self._begin_replay(feed)
-            return self._replay(feed)
-        new, began = key != self._key, self._now()
+    def _draw(self, key: int, feed: Feed) -> Any:
+        new, self._drew = key not in self._seen, self._now()
         self.within = True
         try:
             batch = feed.draw()
         finally:
             self.within = False
         self._given = self._now()
-        if new and self._key is not None and self._trained:
-            self._starts.append(self._given - began)  # workers that start again with each epoch
-        if new and self._key is None:
-            ready = int(feed.facts.get("workers") or 0) * int(feed.facts.get("prefetch") or 0)
-            self._skip = max(WARM, ready + 1)
-        self._wait = None if new else self._given - began
+        if not self._seen:
+            self._skip = max(WARM, _queue(feed) + 1)
+        elif new:
+            self._skip = max(self._skip, 1)
+            self._starts.append(self._given - self._drew)  # workers that start again with each epoch
+        self._seen.add(key)
         self._key, self._trained, self._held = key, False, batch
         return batch
 
@@ -162,21 +165,31 @@ class LoopWatch:
 
     # --- one batch again and again ----------------------------------------------------------------------
 
-    def _begin_replay(self, feed: Feed) -> None:
+    def _begin_replay(self, key: int, feed: Feed) -> Any:
         """Let workers fill their queue first: afterwards nothing is loaded beside the replayed batches."""
-        self._replaying = True
-        ready = int(feed.facts.get("workers") or 0) * int(feed.facts.get("prefetch") or 0)
+        self._replays = key
         each = (sum(self._waits) + sum(self._bodies)) / len(self._waits)
-        time.sleep(min(_MOST_SETTLING_SECONDS, ready * each))
+        time.sleep(min(_MOST_SETTLING_SECONDS, _queue(feed) * each))
+        return self._give_again(feed)
 
     def _replay(self, feed: Feed) -> Any:
+        if not self._disturbed and self._trained:
+            self._replayed.append(self._now() - self._given)
         measured = self._replayed[_SETTLE:]
         if measured and self._enough(measured):
             self._finish(feed)
-        self._trained = False
+        return self._give_again(feed)
+
+    def _give_again(self, feed: Feed) -> Any:
+        self._trained = self._disturbed = False
         batch = feed.again(self._held)
         self._given = self._now()
         return batch
+
+    def _beside(self, feed: Feed) -> Any:
+        """Give what another loop asks for, such as a validation; the time that it takes is its own."""
+        self._disturbed = True
+        return feed.draw()
 
     # --- the loader alone ---------------------------------------------------------------------------------
 
@@ -231,15 +244,16 @@ class LoopWatch:
         self, facts: Mapping[str, Any], alone: dict[str, Any] | None, tried: Mapping[str, Any]
     ) -> None:
         told = {
-            "complete": self._replaying,
+            "complete": self._replays is not None,
             "loader": dict(facts),
+            "free": self._free,
             "waits": self._waits,
             "bodies": self._bodies,
             "epoch_starts": self._starts,
             "replayed": self._replayed[_SETTLE:],
             "alone": alone,
             "tried": dict(tried),
-            "unlearned": self._unseen,
+            "unlearned": self._unlearned,
             "facts": dict(self._facts(self._held)),
         }
         out = Path(self._told.out)
@@ -249,6 +263,11 @@ class LoopWatch:
 
     def left_early(self) -> None:
         """The process ends by itself: keep what was seen, if it is anything."""
-        if os.getpid() == self._pid and (self._bodies or self._unseen) and not Path(self._told.out).exists():
-            self._replaying = False
+        if os.getpid() == self._pid and self._seen and not Path(self._told.out).exists():
+            self._replays = None
             self._write({}, None, {})
+
+
+def _queue(feed: Feed) -> int:
+    """Return how many batches the workers of a loader prepare before they are asked for."""
+    return int(feed.facts.get("workers") or 0) * int(feed.facts.get("prefetch") or 0)

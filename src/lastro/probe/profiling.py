@@ -1,10 +1,11 @@
-"""Begins a profile in a process that was told to have one: its loops get their batches through a LoopWatch."""
+"""Begins a profile in a process that was told to have one: loops get their batches through a LoopWatch."""
 
 from __future__ import annotations
 
 import atexit
 import functools
 import importlib.util
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,13 +25,18 @@ def begin() -> None:
     path = os.environ.get(VARIABLE)
     if not path or not os.environ.get("LASTRO_ATTEMPT") or int(os.environ.get("WORLD_SIZE") or 1) > 1:
         return
-    watch = LoopWatch(Told.read(Path(path)), marks=_wait_for_devices, facts=_facts)
+    watch = LoopWatch(
+        Told.read(Path(path)),
+        device=lambda: _cuda() is not None,
+        settle=_wait_for_devices,
+        facts=_facts,
+    )
     atexit.register(watch.left_early)
     sys.meta_path.insert(0, _After({"torch": _hook_torch, "lastro.job.loop": _hook_steps}, watch))
 
 
 class _After:
-    """Finds modules as everyone else does, and hooks into those that it was told of when they were executed."""
+    """Finds modules as everyone else does, and hooks into some when they were executed."""
 
     def __init__(self, hooks: Mapping[str, Callable[[Any, LoopWatch], None]], watch: LoopWatch) -> None:
         self._hooks, self._watch = dict(hooks), watch
@@ -52,6 +58,10 @@ class _After:
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+#: Names iterators: an address is another one's before long.
+_keys = itertools.count(1)
 
 
 # --- PyTorch ------------------------------------------------------------------------------------------
@@ -85,7 +95,8 @@ def _hook_loaders(torch: Any, watch: LoopWatch) -> None:
         mine = self.__dict__.get("_profiled")
         if mine is None or watch.within:
             return give(self)
-        return watch.take(id(self), _feed_of(torch, mine, functools.partial(give, self)))
+        key = self.__dict__.setdefault("_profile_key", next(_keys))
+        return watch.take(key, _feed_of(torch, mine, functools.partial(give, self)))
 
     loader.__iter__, base.__next__, base.next = begins, gives, gives
 
@@ -170,27 +181,31 @@ class _WatchedSource:
             facts=self._facts(),
             again=lambda item: item._replace(last=False),
         )
+        key = next(_keys)
         while True:
             self._watch.trained()  # whatever `steps` hands out is trained with
             try:
-                item = self._watch.take(id(given), feed)
+                item = self._watch.take(key, feed)
             except StopIteration:
                 return
             yield item
 
     def _fresh(self, workers: int | None, epochs: int) -> Iterator[Any] | None:
-        before = getattr(self._source, "_workers", None)
-        if workers is not None and before is None:
-            return None
-        if workers is not None:
+        """Begin anew. How many workers there are is changed for good: the process ends after this."""
+        foreign = _torch_loader(self._source)
+        if workers is not None and foreign is not None:
+            self._source._loader = _with_workers(sys.modules["torch"], foreign, workers)
+        elif workers is not None and hasattr(self._source, "_workers"):
             self._source._workers = workers
-        try:
-            return iter(self._source.batches(0, 0, epochs))
-        finally:
-            if workers is not None:
-                self._lazily_back = before
+        elif workers is not None:
+            return None
+        anew: Iterator[Any] = self._source.batches(0, 0, epochs)
+        return anew
 
     def _facts(self) -> dict[str, Any]:
+        foreign = _torch_loader(self._source)
+        if foreign is not None:
+            return _loader_facts(foreign)
         workers = getattr(self._source, "_workers", None)
         return {
             "kind": "attempt.loader" if workers is not None else "attempt.steps",
@@ -200,6 +215,12 @@ class _WatchedSource:
             "pinned": bool(getattr(self._source, "_pin", False)),
             "batch_size": getattr(self._source, "batch_size", None),
         }
+
+
+def _torch_loader(source: Any) -> Any | None:
+    """Return the DataLoader that a script has handed to `attempt.steps`; None when it was something else."""
+    torch, loader = sys.modules.get("torch"), getattr(source, "_loader", None)
+    return loader if torch is not None and isinstance(loader, torch.utils.data.DataLoader) else None
 
 
 def _hook_steps(loop: Any, watch: LoopWatch) -> None:

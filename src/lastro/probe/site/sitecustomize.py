@@ -1,4 +1,4 @@
-"""First on the PYTHONPATH of a job that is looked into: begins what was asked for, then the user's own of this name."""
+"""First on the PYTHONPATH of a job that is looked into: begins that, then the user's own of this name."""
 
 import importlib
 import importlib.util
