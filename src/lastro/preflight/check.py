@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from lastro.preflight.interpreter import Versions
+from lastro.preflight.sources import source_of
+from lastro.spec.want import OF_GPU
 from lastro.stack import Stack
+from lastro.stack.driver import NO_PYTHON_LIBRARY, Driver
 
 
 class Level(str, Enum):
@@ -26,7 +29,8 @@ class Finding:
     """One fact about a machine, judged.
 
     `value` and `expected` are as people read them. `consequence` and `next_step` are there when it is not
-    well. `source` says where the value comes from: measured, declared, looked up, assumed.
+    well. `source` says where the value comes from: measured, declared, looked up, assumed. `required`: no
+    answer to it is no trust.
     """
 
     code: str
@@ -37,6 +41,7 @@ class Finding:
     consequence: str | None = None
     next_step: str | None = None
     source: str = "measured"
+    required: bool = False
 
     @property
     def text(self) -> str:
@@ -46,6 +51,16 @@ class Finding:
             said += f" ({self.expected})"
         return f"{said}; {self.consequence}" if self.consequence else said
 
+    @property
+    def threshold(self) -> str | None:
+        """Where the bound comes from that it was judged by; None: it is not told."""
+        return source_of(self.code)
+
+    @property
+    def forbids(self) -> bool:
+        """Whether the machine must not be trusted because of it."""
+        return self.level is Level.FAIL or (self.level is Level.NO_ANSWER and self.required)
+
     def as_json(self) -> dict[str, Any]:
         return {
             "code": self.code,
@@ -54,10 +69,22 @@ class Finding:
             "fact": self.fact,
             "value": self.value,
             "expected": self.expected,
+            "threshold": self.threshold,
             "consequence": self.consequence,
             "next": self.next_step,
             "source": self.source,
+            "required": self.required,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offered:
+    """What the lease says of the machine's GPUs. None: it says nothing. `memory_bytes`: of one card."""
+
+    offer: str
+    gpu: str | None
+    gpus: int
+    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +92,10 @@ class Subject:
     """What is checked: a machine and a disk, for a campaign.
 
     `versions` are those of the Python that the campaign's command starts, which need not be this one.
-    `corpus_bytes` None: there is no corpus, or it is not there.
+    `corpus_bytes` None: there is no corpus, or it is not there. `driver` is what the NVIDIA driver says.
+    `cpu_only`: GPUs are not asked for, as with `--cpu`. `dtypes`: of numbers, as the configurations name
+    them. `origins`: addresses that data come from. `image`: the digest of the container that this is, as its
+    environment tells it; `images`: those that plan B names, by its path.
     """
 
     stack: Stack
@@ -76,6 +106,19 @@ class Subject:
     want: Mapping[str, str] = field(default_factory=dict)
     corpus_bytes: int | None = None
     setup: str | None = None
+    driver: Driver = field(default_factory=lambda: Driver(state=NO_PYTHON_LIBRARY))
+    offered: Offered | None = None
+    cpu_only: bool = False
+    dtypes: tuple[str, ...] = ("float32",)
+    origins: tuple[str, ...] = ()
+    image: str | None = None
+    images: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def wants_gpu(self) -> bool:
+        """Whether the campaign says that it needs a GPU."""
+        return not self.cpu_only and any(name in self.want for name in OF_GPU)
 
 
 Check = Callable[[Subject], Iterable[Finding]]

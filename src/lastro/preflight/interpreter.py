@@ -25,18 +25,31 @@ def version(name):
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
-print(json.dumps({"python": platform.python_version(), "packages": {n: version(n) for n in sys.argv[1:]}}))
+def name(one):
+    try:
+        return one.metadata["Name"] or ""
+    except Exception:  # an install that was cut has no metadata
+        return ""
+named = [(name(one).lower().replace("_", "-"), one.version) for one in metadata.distributions()]
+installed = {name: version for name, version in reversed(named) if name}
+print(json.dumps({"python": platform.python_version(), "packages": {n: version(n) for n in sys.argv[1:]},
+    "implementation": platform.python_implementation(), "installed": installed}))
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Versions:
-    """What is installed for one Python. `python` None: it could not be asked, and `reason` says why."""
+    """What is installed for one Python. `python` None: it could not be asked, and `reason` says why.
+
+    `packages`: those that were asked for; None: not installed. `installed`: all of them, in small letters.
+    """
 
     path: str | None = None
     python: str | None = None
     packages: dict[str, str | None] = field(default_factory=dict)
     reason: str | None = None
+    implementation: str | None = None
+    installed: dict[str, str] = field(default_factory=dict)
 
 
 def find_program(command: Sequence[str], workdir: Path) -> str | None:
@@ -77,4 +90,11 @@ def _ask(program: str, workdir: Path, packages: Iterable[str], reason: str | Non
         return Versions(
             path=program, reason=_("{program} did not answer: {why}").format(program=program, why=last)
         )
-    return Versions(path=program, python=answer["python"], packages=answer["packages"], reason=reason)
+    return Versions(
+        path=program,
+        python=answer["python"],
+        packages=answer["packages"],
+        reason=reason,
+        implementation=answer["implementation"],
+        installed=answer["installed"],
+    )
