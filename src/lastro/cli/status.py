@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_option, command
+from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
 from lastro.flow.live import live_of
@@ -15,25 +15,40 @@ from lastro.flow.money import may_bill
 from lastro.flow.releasing import given_up, left_behind, told_of
 from lastro.flow.session import find_session
 from lastro.flow.waiting import still_billing
+from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
 from lastro.view.gather import page_from
+from lastro.view.summary_text import summary_lines
 from lastro.view.terminal import status as status_view
 
 
 @command()
 @campaign_option
+@option(
+    "--all",
+    "text",
+    metavar="[TEXT]",
+    is_flag=False,
+    flag_value="",
+    help="All campaigns of this home; with TEXT, those that hold each of its words.",
+)
 @as_json_option
-def status(campaign_file: Path, as_json: bool) -> None:
+def status(campaign_file: Path, text: str | None, as_json: bool) -> None:
     """Show what runs, what it has cost, what is at risk.
 
-    Reads only: it can be asked at any time, from any terminal of this home.
+    Reads only: it can be asked at any time, from any terminal of this home. With --all it lists every
+    campaign of this home: question, answer, cost, day, order references, what was learned.
 
     \b
     Example:
       lastro status
       lastro status --json
+      lastro status --all "shift 4711"
     """
+    if text is not None:
+        _list(text, as_json=as_json)
+        return
     session = find_session(Home(home_root()), SystemClock(), campaign_file)
     view = session.view()
     left = left_behind(session, view)
@@ -51,3 +66,19 @@ def status(campaign_file: Path, as_json: bool) -> None:
         click.echo(may_bill(machine))
     for machine in left:
         click.echo(told_of(machine, view))
+
+
+def _list(text: str, *, as_json: bool) -> None:
+    from lastro.flow import overview  # late: SQL is for this alone
+
+    listed = overview.overview(Home(home_root()), SystemClock(), text)
+    if as_json:
+        print_json({"campaigns": overview.as_json(listed), "exit_code": 0})
+        return
+    for one in listed:
+        if one.summary is not None:
+            click.echo("\n".join(summary_lines(one.summary)))
+        else:
+            click.echo(f"{one.facts.name}  {one.damage}")
+    if not listed:
+        click.echo(_("no campaign here holds '{text}'").format(text=text) if text else _("no campaigns yet"))

@@ -51,6 +51,11 @@ def seconds(value: float | None) -> str:
     return unknown() if value is None else show_duration(timedelta(seconds=value))
 
 
+def hours(value: float | None) -> str:
+    """Return a duration that is given in hours."""
+    return unknown() if value is None else show_duration(timedelta(hours=value))
+
+
 def money(value: Money | None) -> str:
     """Return an amount; one that is not known says so."""
     return unknown() if value is None else str(value)
@@ -69,6 +74,16 @@ def moment(text: str | None) -> str:
 def clock_time(value: datetime) -> str:
     """Return a time to the second, in UTC."""
     return forms.moment(value)
+
+
+def day(text: str | None) -> str:
+    """Return the day of an event, in UTC; other texts are returned as they are."""
+    if text is None:
+        return unknown()
+    try:
+        return forms.day(from_iso(text))
+    except ValueError:
+        return text
 
 
 def config_value(value: Any) -> str:

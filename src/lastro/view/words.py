@@ -19,6 +19,19 @@ def run_status(code: str) -> str:
     }.get(code, code)
 
 
+def state(code: str, run: str | None = None) -> str:
+    """Return the words for what a campaign has answered, or is doing."""
+    return {
+        "adopt": _("adopt {name}").format(name=run),
+        "keep_control": _("keep the control"),
+        "undecided": _("undecided"),
+        "stopped": _("stopped"),
+        "running": _("running"),
+        "waiting": _("waiting"),
+        "open": _("not concluded"),
+    }.get(code, code)
+
+
 def attempt_end(code: str | None) -> str:
     """Return the words for why an attempt ended; None is one that goes on."""
     return {
