@@ -106,14 +106,16 @@ def test_a_script_that_ends_in_the_middle_of_a_save_waits_for_it(
     assert value_of(run, "10-a1") == 10
 
 
-def test_a_save_that_was_asked_for_is_durable_when_the_call_returns(tmp_path: Path, nursery: Nursery) -> None:
+def test_a_save_that_was_asked_for_in_a_body_is_made_when_its_update_is_complete(
+    tmp_path: Path, nursery: Nursery
+) -> None:
+    """In the body of update 8 the weights are those of 8 already, and the place in the data that of 7."""
     run = make_run(tmp_path, checkpoint=CheckpointPolicy(every_steps=1000))
 
-    _ended, folder = live(run, nursery, save_at=8, strike=signal.SIGKILL, at=8)
+    _ended, folder = live(run, nursery, save_at=8, strike=signal.SIGKILL, at=9)
 
-    # The step of the last safe point: the body of step 8 is not complete when it asks.
-    assert saved(folder) == [(7, "asked")]
-    assert value_of(run, "7-a1") == 8
+    assert saved(folder) == [(8, "asked")]
+    assert value_of(run, "8-a1") == 8
 
 
 def test_killed_in_the_middle_of_a_save_it_goes_on_from_the_one_before(

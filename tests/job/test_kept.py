@@ -27,7 +27,7 @@ with attempt.output("done.txt") as path:
 def test_the_best_and_what_was_asked_for_stay_over_a_kill(tmp_path: Path, nursery: Nursery) -> None:
     """Saves at 5, 10, ...: that of 10 has the score of 10, which is -2, that of 15 the one of 14, -2 too.
 
-    The later one of two that are as good stays. The save that was asked for holds 32 whole updates. The
+    The later one of two that are as good stays. The save that was asked for holds 33 whole updates. The
     second life has not read 15 again, so it also keeps the best of those that it has: 45, where it began.
     """
     script = tmp_path / "train.py"
@@ -36,13 +36,13 @@ def test_the_best_and_what_was_asked_for_stay_over_a_kill(tmp_path: Path, nurser
     run = make_run(tmp_path, checkpoint=policy)
     killed = nursery.run(run.attempt(), script, signal=signal.SIGKILL, step=47)
     assert killed.signal == signal.SIGKILL, killed.log
-    assert [folder.name for folder in store.names(run.folder.checkpoints)] == ["45-a1", "32-a1", "15-a1"]
+    assert [folder.name for folder in store.names(run.folder.checkpoints)] == ["45-a1", "33-a1", "15-a1"]
 
     ended = nursery.run(run.attempt(), script)
 
     assert ended.code == 0, ended.log
     kept = store.names(run.folder.checkpoints)
-    assert [folder.name for folder in kept] == ["60-a2", "45-a1", "32-a1", "15-a1"]
+    assert [folder.name for folder in kept] == ["60-a2", "45-a1", "33-a1", "15-a1"]
     best = store.committed(kept[-1])
     assert isinstance(best, store.Manifest)
     assert best.facts.measured == {"score": -2.0}

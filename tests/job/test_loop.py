@@ -108,6 +108,29 @@ def test_a_loop_of_another_shape_saves_and_goes_on(tmp_path: Path) -> None:
     assert again.value == 78
 
 
+def test_a_save_that_is_asked_for_within_a_window_is_made_at_its_end(tmp_path: Path) -> None:
+    """Windows of three batches. Asked for in batch 4, the second of window 2: that ends with batch 5."""
+    run = make_run(tmp_path)
+    first, box = attempt(run), Box()
+    first.track(box=box)
+    for step, batch in first.steps(range(9), accumulate=3):
+        box.value += batch
+        if step.batch == 4:
+            first.save(keep="the middle")
+        if step.batch == 7:
+            break
+    with pytest.raises(UsageError, match="belongs to no place in the data"):
+        first.save()
+    second, again = attempt(run), Box()
+    second.track(box=again)
+
+    left = [step.batch for step, _batch in second.steps(range(9), accumulate=3)]
+
+    assert left == [6, 7, 8]
+    assert again.value == 0 + 1 + 2 + 3 + 4 + 5
+    assert [path.name for path in (run.folder.checkpoints / "kept").iterdir()] == ["2-a1.json"]
+
+
 def test_the_end_of_a_loop_of_another_shape_is_saved_and_told(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     first, box = attempt(run), Box()

@@ -49,6 +49,7 @@ class Attempt:
         self._saver = Saver(place, self._signals, self._measurements, self._request, full)
         self._current = loop.Current()
         self._items_reached: int | None = None
+        self._in_body = False
 
     @property
     def _reached(self) -> int:
@@ -161,9 +162,16 @@ class Attempt:
     def _walk(
         self, source: loop.Source, position: loop.Position, epochs: int, accumulate: int
     ) -> Iterator[tuple[loop.Step, Any]]:
-        yield from loop.walk(
-            self._saver, source, position, self._current, epochs=epochs, accumulate=accumulate
-        )
+        walk = loop.walk(self._saver, source, position, self._current, epochs=epochs, accumulate=accumulate)
+        for step, batch in walk:
+            self._in_body = True
+            try:
+                yield step, batch
+            except GeneratorExit:
+                self._saver.left_by_break()
+                raise
+            finally:
+                self._in_body = False
         self._signals.send(Signal.FINISHED, step=self._saver.step)
 
     # --- for loops of another shape -------------------------------------------------------------------
@@ -186,16 +194,22 @@ class Attempt:
         self._saver.safe_point({"step": step})
 
     def save(self, *, keep: str | None = None) -> None:
-        """Save now, at the step of the last safe point; it is durable and read again when this returns.
+        """Save at the step of the last safe point; it is durable and read again when this returns.
+
+        In the body of `steps` the state is that of an update which is not complete: there the save is made at
+        the next safe point, right after this body or the last one of its window.
 
         Args:
             keep: what this checkpoint is to be kept for, such as an output that is made from it: it stays,
                 whatever comes after it. None: it goes when later ones make it superfluous.
 
         Raises:
-            UsageError: there is nothing to keep, because no update is complete.
+            UsageError: there is nothing to keep, because no update is complete; or the loop was left by
+                `break`, so nobody knows of which update the state is.
         """
-        if keep is None:
+        if self._in_body:
+            self._saver.ask_for_save(keep)
+        elif keep is None:
             self._saver.make_safe("asked")
         else:
             self._saver.keep(keep)

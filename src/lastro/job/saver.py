@@ -61,6 +61,9 @@ class Saver:
         self._arena = Arena()
         self._base = Base()
         self._divided = False
+        self._left_by_break = False
+        self._asked_for = False
+        self._asked_to_keep: list[str] = []
         self._beside = self._ranks
         self._tracked: dict[str, Stateful] = {}
         self._restored = False
@@ -248,11 +251,16 @@ class Saver:
         self.judge()
         self._settle()
         due = not (last or self._request.asked) and self._wants_save(step)
-        due, asked = self._ranks.any_of((due, self._request.asked))
+        due, asked, wanted = self._ranks.any_of((due, self._request.asked, self._asked_for))
         if last or asked:
             self.make_safe("end" if last else "asked")
+        elif wanted:
+            self.make_safe("asked")
         elif due:
             self._save("due")
+        for why in self._asked_to_keep:
+            self.keep(why)
+        self._asked_for, self._asked_to_keep = False, []
         if asked:
             self._ranks.wait_for_all()  # one that leaves first would have the others ended in their save
             self._signals.send(Signal.LEFT, step=step)
@@ -311,11 +319,29 @@ class Saver:
             CheckpointDamaged: a value cannot be saved exactly, by name.
             StorageError: the disk refuses, is gone, or does not return what was written. A full one is
                 waited for.
+            UsageError: the loop was left by `break`.
         """
+        if self._left_by_break:
+            raise UsageError(
+                _("a save after `break` would hold a state that belongs to no place in the data"),
+                hint=_("let the loop end by itself, or call save in the body before"),
+            )
         self._settle(wait=True)
         if self.step > self._saved_step:
             self._save(why)
             self._settle(wait=True)
+
+    def ask_for_save(self, keep: str | None) -> None:
+        """See to a save at the next safe point: until then an update is half done. `keep`: see `keep`."""
+        self._asked_for = True
+        if keep is not None:
+            self._asked_to_keep.append(keep)
+
+    def left_by_break(self) -> None:
+        """Take note that the loop was left in a body: the state is no more that of the last safe point."""
+        if self._asked_for:
+            tell(_("the save that was asked for was not made: the loop was left before its safe point"))
+        self._left_by_break = True
 
     def keep(self, why: str) -> None:
         """See that this step is saved, and that its checkpoint stays.
