@@ -40,13 +40,14 @@ MECHANISMS = (
         "providers/local.py",
         "digest = digest_of(self._home, request.tag)",
         "digest = digest_of(self._home, request.tag + str(self._clock.stamp()))",
-        "tests/crash/test_crash_points.py::test_a_crash_at_a_durable_call_is_mended_by_the_next_run",
+        "tests/crash/test_crash_points.py::"
+        "test_a_crash_at_a_durable_call_is_mended_by_the_next_run[lastro.cli-make_record:6]",
     ),
     Mechanism(
-        "a supervisor that follows another finds its job",
-        "run/attempt.py",
-        "attempt._job = take_over(folder)",
-        "attempt._job = None",
+        "what was saved is put back before the first step",
+        "checkpoint/snapshot.py",
+        "            _put_back(name, groups[name], item, bridge)\n",
+        "            pass\n",
         "tests/crash/test_random_kills.py::test_thirty_random_kills_change_nothing_but_time",
     ),
     Mechanism(
