@@ -31,6 +31,7 @@ class Update:
     after: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     saves: tuple[str, ...] = ()
+    waits: tuple[float, ...] = ()
     workers: int = 0
     begins: int = 0
     evaluations: int = 0
@@ -105,6 +106,7 @@ def _update(line: Mapping[str, Any]) -> Update:
         after=line.get("after", {}),
         variables=line.get("variables", {}),
         saves=tuple(line.get("saves", ())),
+        waits=tuple(line.get("waits", ())),
         workers=int(line.get("workers", 0)),
         begins=int(line.get("begins", 0)),
         evaluations=int(line.get("evaluations", 0)),

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -110,11 +111,13 @@ def _hook_loaders(torch: Any, recorder: Recorder, loaded: _Loaded) -> None:
         return index
 
     def give_next(self: Any) -> Any:
+        began = time.monotonic()
         try:
             batch = give(self)
         except StopIteration:
             recorder.at(EPOCH)
             raise
+        recorder.add("waits", round(time.monotonic() - began, 6))
         drawn = self.__dict__.get("_probe_drawn")
         index = drawn.popleft() if drawn else None
         loaded.ids = index if isinstance(index, (list, tuple, int)) else None

@@ -3,11 +3,11 @@
 Kinds of lines (`kind`): `begun` (python, torch, api), `restored` (step, state), `put_back` (names, failed),
 `update` (one update), `end` (why). An update carries: `step` (counted over all lives), `n` (in this life),
 `mono` (seconds), `inputs` (a digest for each forward pass in training), `rows` (of its rows), `ids` (of the
-indices that the loader drew), `workers` (of that loader), `losses` (each value that `backward` was called
-on), `gradient` (norm), `rates` (learning rates), `state` ([kind, digest] by name, before the update is
-made; for a job that attaches, at its safe point after it), `after` (digests of models when it was made),
-`variables`, `saves` (files of the pattern that are new), `begins` (how many loaders were begun),
-`evaluations` (forward passes outside training).
+indices that the loader drew), `waits` (seconds for each batch of a loader), `workers` (of that loader),
+`losses` (each value that `backward` was called on), `gradient` (norm), `rates` (learning rates), `state`
+([kind, digest] by name, before the update is made; for a job that attaches, at its safe point after it),
+`after` (digests of models when it was made), `variables`, `saves` (files of the pattern that are new),
+`begins` (how many loaders were begun), `evaluations` (forward passes outside training).
 """
 
 from __future__ import annotations
