@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
+from lastro.clock import SystemClock
+from lastro.flow.freeze import draw_up
+from lastro.rules import Best
 from tests.flow.campaigns import SmallCampaign
 
 
@@ -54,3 +60,18 @@ def test_a_frozen_plan_does_not_change_by_what_is_learned_later(campaign: SmallC
     assert declared["calendar"] == frozen["calendar"]
     assert "(declared: 0.1 h)" in fresh["calendar"]["slots"][0]["origin"]
     assert revised["estimates"] == fresh["estimates"]
+
+
+def test_a_plan_that_was_frozen_without_a_best_checkpoint_goes_on_without(campaign: SmallCampaign) -> None:
+    """Where none is frozen the best one is that of the decision."""
+    fresh = draw_up(campaign.folder / "campaign.yaml", SystemClock()).plan
+    frozen = campaign.disk / "campaigns/small/plan.json"
+    frozen.parent.mkdir(parents=True)
+    before = replace(fresh, checkpoint=replace(fresh.checkpoint, best=None))
+    frozen.write_text(json.dumps(before.as_json()))
+
+    again = draw_up(campaign.folder / "campaign.yaml", SystemClock()).plan
+
+    assert fresh.checkpoint.best == Best(metric="accuracy", higher=True)
+    assert again.checkpoint == before.checkpoint
+    assert {one.code for one in fresh.findings} - {one.code for one in again.findings} == {"best_by_decision"}

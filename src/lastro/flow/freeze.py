@@ -14,6 +14,7 @@ from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.clock import Clock
+from lastro.closeout.report import write_instructions
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.earlier import Earlier
@@ -28,6 +29,7 @@ from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import Disk, Home, home_root
+from lastro.plan.best import is_by_decision
 from lastro.plan.build import Code, Plan, make_plan
 from lastro.plan.learned import Learned
 from lastro.plan.parts import REDUCED, WHOLE
@@ -176,7 +178,24 @@ def draw_up(
         ),
         protocol=REDUCED if _reduced(reduced, before) else WHOLE,
     )
-    return Draft(loaded, plan, files, root)
+    return Draft(loaded, _without_new_best(plan, loaded.spec, before), files, root)
+
+
+def _without_new_best(plan: Plan, spec: Campaign, before: Path) -> Plan:
+    """Leave out a best checkpoint that follows from the decision where the frozen plan has none.
+
+    It was frozen by a version that did not do so, and a campaign's rules do not change by themselves.
+    """
+    if not is_by_decision(spec):
+        return plan
+    try:
+        had_one = strictjson.read(before)["checkpoint"]["best"] is not None
+    except (OSError, StorageError, KeyError, TypeError):
+        return plan
+    if had_one:
+        return plan
+    findings = tuple(finding for finding in plan.findings if finding.code != "best_by_decision")
+    return replace(plan, checkpoint=replace(plan.checkpoint, best=None), findings=findings)
 
 
 def _hours(durations: Durations, plan: Path, learn: Callable[[], tuple[Learned, ...]]) -> tuple[Learned, ...]:
@@ -520,6 +539,7 @@ def _publish(draft: Draft, session: Session, frozen: Mapping[str, Any] | None = 
     atomic.make_folder(folder.root)
     atomic.write_text(folder.plan, strictjson.pretty(draft.plan.as_json() if frozen is None else frozen))
     atomic.write_text(folder.frozen_file, draft.loaded.text)
+    write_instructions(folder, draft.plan.as_json() if frozen is None else frozen)
 
 
 def freeze_plan(

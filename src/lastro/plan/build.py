@@ -10,6 +10,7 @@ from typing import Any
 from lastro.clock import iso
 from lastro.errors import PlanError
 from lastro.locale import _
+from lastro.plan.best import best_of
 from lastro.plan.bill import disk_for
 from lastro.plan.calendar import Calendar, lay_out, without_unknown
 from lastro.plan.candidates import Candidate, Protocol, Question, reductions, whole
@@ -102,7 +103,9 @@ def make_plan(
         runs=_runs(campaign, code.digest, corpus, done.left_out),
         stop=campaign.stop,
         checkpoint=replace(
-            campaign.checkpoint.policy(), interruption_seconds=_between_interruptions(chosen.taken)
+            campaign.checkpoint.policy(),
+            best=best_of(campaign),
+            interruption_seconds=_between_interruptions(chosen.taken),
         ),
         checkpoints=campaign.checkpoints,
         resume_arg=campaign.resume_arg,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lastro.locale import _
+from lastro.plan.best import best_of
 from lastro.plan.eligible import Peak
 from lastro.plan.learned import Learned
 from lastro.plan.parts import DiskNeed, DiskPart
@@ -155,14 +156,17 @@ def _stored(key: str, name: str, one: Stored, measured: Measured) -> _Line:
 
 
 def _checkpoints(campaign: Campaign, measured: Measured) -> Iterator[_Line]:
-    """A save is written beside those that are kept, and each run keeps its own until it is closed."""
+    """A save is written beside those that are kept, and each run keeps its own until it is closed.
+
+    The latest are kept and the best one, which may be an older one.
+    """
     state = state_of(campaign, measured)
     name = _("checkpoints")
     if isinstance(state, str):
         if campaign.data is not None and campaign.resume == "training":
             yield _Line(DiskPart(name=name, bytes=None, why=state))
         return
-    runs, keep = len(campaign.runs()), campaign.checkpoint.keep
+    runs, keep = len(campaign.runs()), campaign.checkpoint.keep + (best_of(campaign) is not None)
     at_once = min(campaign.machines, runs)
     count = runs * keep + at_once
     text = _("{size} each ({why}): {runs} runs keep {keep}, and {writing} more while they are written")

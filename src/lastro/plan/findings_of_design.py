@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lastro.locale import _
+from lastro.plan.best import is_by_decision
 from lastro.plan.levels import NOTE, WARN
 from lastro.plan.parts import Finding
 from lastro.spec.campaign import CONTROL, Campaign, RunSpec
@@ -84,6 +85,12 @@ def _of_decision(campaign: Campaign) -> Iterator[Finding]:
         yield Finding(code="no_decision", level=NOTE, text=text)
         return
     metric = campaign.decision.metric
+    if is_by_decision(campaign):
+        text = _(
+            "of the checkpoints the best by {metric} stays too, as the decision has it, once the job logs "
+            "that; `checkpoint.best` names another"
+        ).format(metric=metric)
+        yield Finding(code="best_by_decision", level=NOTE, text=text)
     if all(item.metric is None or item.metric.name != metric for item in campaign.deliverables.values()):
         text = _("the decision is by {metric}, which no deliverable lets closing recompute").format(
             metric=metric
