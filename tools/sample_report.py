@@ -51,6 +51,26 @@ def run_id(name: str) -> str:
     return digest(name)[:16]
 
 
+def slot(
+    stage: str, run: str | None, lane: str, start: float, end: float, *, low: float = 0.95, high: float = 1.3
+) -> dict[str, Any]:
+    """Return an interval of the plan; `low` and `high` are hours of a person's stage, else shares of `end`."""
+    length = end - start
+    shortest, longest = (low, high) if lane == "person" else (low * length, high * length)
+    return {
+        "stage": stage,
+        "run": run,
+        "lane": lane,
+        "start_hours": start,
+        "end_hours": end,
+        "start_low_hours": start,
+        "end_low_hours": start + shortest,
+        "start_high_hours": start,
+        "end_high_hours": start + longest,
+        "origin": "declared",
+    }
+
+
 def plan() -> dict[str, Any]:
     hours = STEPS * PACE / 3600
     runs = [
@@ -63,26 +83,12 @@ def plan() -> dict[str, Any]:
         }
         for name, config in RUNS.items()
     ]
-    calendar = [{"stage": "prepare", "run": None, "lane": "person", "start_hours": 0.0, "end_hours": 0.4}]
+    calendar = [slot("prepare", None, "person", 0.0, 0.4, low=0.3, high=0.8)]
     calendar += [
-        {
-            "stage": "run",
-            "run": run_id(name),
-            "lane": f"gpu-{number % 2 + 1}",
-            "start_hours": 0.4 + (number // 2) * hours,
-            "end_hours": 0.4 + (number // 2 + 1) * hours,
-        }
+        slot("run", name, f"gpu {number % 2 + 1}", 0.4 + (number // 2) * hours, 0.4 + (number // 2 + 1) * hours)
         for number, name in enumerate(RUNS)
     ]
-    calendar.append(
-        {
-            "stage": "collect",
-            "run": None,
-            "lane": "cpu",
-            "start_hours": 0.4 + 2 * hours,
-            "end_hours": 1 + 2 * hours,
-        }
-    )
+    calendar.append(slot("collect", None, "cpu", 0.4 + 2 * hours, 1 + 2 * hours))
     return {
         "campaign": "digits",
         "question": "Does shifting or a wider layer beat the control by one point of accuracy?",
@@ -110,6 +116,8 @@ def plan() -> dict[str, Any]:
             {"kind": "truncated_input"},
         ],
         "calendar": calendar,
+        "total_hours": {"low": 8.4, "likely": 9.0, "high": 11.4},
+        "slack_hours": 63.0,
         "lease": {"offer": "rtx-4090-spot"},
         "option": "rtx-4090-spot",
         "options": [
@@ -117,6 +125,7 @@ def plan() -> dict[str, Any]:
                 "name": "rtx-4090-spot",
                 "holdings": [],
                 "cost": {
+                    "lines": [],
                     "total": {"amount": "5.78", "currency": "USD"},
                     "low": {"amount": "4.90", "currency": "USD"},
                     "high": {"amount": "8.20", "currency": "USD"},

@@ -12,8 +12,9 @@ from markupsafe import Markup
 
 from lastro.locale import _, forms, ngettext
 from lastro.units import show_bytes
-from lastro.view import gantt, show, svg, telemetry_text, words
+from lastro.view import burn_svg, gantt, show, svg, telemetry_text, words
 from lastro.view.parts import Evidence, EvidenceRow, MachineRow, Page
+from lastro.view.saves import save_rows
 
 
 @cache
@@ -67,6 +68,9 @@ def render(page: Page) -> str:
             tracks=_tracks(page.evidence),
             gantt=Markup(gantt.gantt(page.calendar)),  # noqa: S704
             common_scale=gantt.has_common_scale(page.calendar),
+            burn=Markup(burn_svg.burn_chart(page.burn)) if page.burn else "",  # noqa: S704
+            burn_svg=burn_svg,
+            saves=save_rows(page.runs),
             budget_share=budget_share(page),
             machine_facts=machine_facts,
         )

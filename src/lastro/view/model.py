@@ -17,6 +17,7 @@ from lastro.journal.streams import Head
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import catalogue, language
 from lastro.rules import End
+from lastro.view.burn import burn_of
 from lastro.view.calendar import calendar_of
 from lastro.view.money import cost_part, machine_row
 from lastro.view.outcome import outcome_of
@@ -70,6 +71,7 @@ def page_of(
     rule = decision_of(campaign.plan)
     values = {run.id: metric_of(run, campaign, curves.get(run.id, Measured())) for run in campaign.runs}
     index = {run.id: position for position, run in enumerate(campaign.runs)}
+    outcome = outcome_of(campaign)
     seen = live or {}
     runs = _run_rows(campaign, values, index, curves, seen)
     return Page(
@@ -101,7 +103,10 @@ def page_of(
         ),
         closed_at=campaign.closed["at"] if campaign.closed else None,
         reload_commands=reload_commands(campaign.plan),
-        outcome=outcome_of(campaign),
+        outcome=outcome,
+        burn=burn_of(campaign, outcome),
+        closing_state=campaign.closing_state,
+        copies=campaign.copies,
     )
 
 

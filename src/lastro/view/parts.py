@@ -13,6 +13,7 @@ from typing import Any
 from lastro.journal.views import (
     AttemptView,
     ConclusionView,
+    CopyView,
     CostView,
     DeliverableView,
     InterruptionView,
@@ -21,6 +22,7 @@ from lastro.journal.views import (
 from lastro.locale import _
 from lastro.units import Money
 from lastro.view import show
+from lastro.view.burn import Burn
 from lastro.view.outcome_parts import Outcome
 from lastro.view.series import Series
 from lastro.view.telemetry import Use
@@ -393,7 +395,10 @@ class Page:
     closed_at: str | None = None
     reload_commands: Mapping[str, str] = field(default_factory=dict)
     use_charts: tuple[Chart, ...] = ()
+    burn: Burn | None = None
     outcome: Outcome | None = None
+    closing_state: str = "open"
+    copies: tuple[CopyView, ...] = ()
 
     def run(self, run_id: str) -> RunRow:
         """Return one run. Raises KeyError."""

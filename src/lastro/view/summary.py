@@ -113,3 +113,13 @@ def learned_in(campaign: CampaignView) -> tuple[str, ...]:
     learned += [f"{made.stage}: {made.why}" for made in campaign.decisions if made.why]
     learned += [f"{doubt.text}: {doubt.settled}" for doubt in campaign.doubts if doubt.settled is not None]
     return tuple(learned)
+
+
+def cost_text(summary: Summary) -> str:
+    """Return what the campaign has cost; a part that is not known is never left out silently."""
+    amounts = ", ".join(map(str, summary.cost))
+    if summary.cost_reason is None:
+        return amounts
+    if not amounts:
+        return _("cost unknown: {why}").format(why=summary.cost_reason)
+    return _("{amounts} and more: {why}").format(amounts=amounts, why=summary.cost_reason)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lastro.locale import _
 from lastro.view import show, words
-from lastro.view.summary import Summary
+from lastro.view.summary import Summary, cost_text
 
 
 def summary_lines(summary: Summary) -> Iterator[str]:
@@ -23,13 +23,3 @@ def summary_lines(summary: Summary) -> Iterator[str]:
         yield "  " + _("learned: {text}").format(text=text)
     for text in summary.doubts:
         yield "  " + _("open: {text}").format(text=text)
-
-
-def cost_text(summary: Summary) -> str:
-    """Return what the campaign has cost; a part that is not known is never left out silently."""
-    amounts = ", ".join(map(str, summary.cost))
-    if summary.cost_reason is None:
-        return amounts
-    if not amounts:
-        return _("cost unknown: {why}").format(why=summary.cost_reason)
-    return _("{amounts} and more: {why}").format(amounts=amounts, why=summary.cost_reason)

@@ -119,6 +119,17 @@ def metric_source(code: str | None) -> str:
     }.get(code, str(code))
 
 
+def reconciled(code: str) -> str:
+    """Return how a line of an invoice stands to the journal."""
+    return {
+        "matched": _("the same"),
+        "differs": _("differs"),
+        "invoice_only": _("on the invoice only"),
+        "journal_only": _("in the journal only"),
+        "unknown": _("not comparable"),
+    }.get(code, code)
+
+
 def drill(code: str) -> str:
     """Return what a drill has answered."""
     return {
