@@ -183,7 +183,9 @@ class Driver:
             budget=self._d.plan.budget,
             silent_starts={run: self._barren(run) for run in self._starts},
             checked=frozenset(
-                str(facts["machine"]) for facts in view.preflights if facts["verdict"] != "fail"
+                str(facts["machine"])
+                for facts in view.preflights
+                if facts.get("trusted", facts["verdict"] != "fail")
             ),
             retiring=frozenset(self._retiring),
             silences=self._silences(view, supervised),
@@ -428,13 +430,13 @@ class Driver:
         facts = dict(self._d.preflight(machine))
         self._d.writer.append(EventType.PREFLIGHT_DONE, machine=machine.id, **facts)
         self._d.tell(_("preflight of {id}: {verdict}").format(id=machine.id, verdict=facts["verdict"]))
-        if facts["verdict"] == "fail":
+        if not facts.get("trusted", facts["verdict"] != "fail"):
             self._d.provider.delete(machine.id)
             raise PreflightFailed(
                 _("machine {id} failed preflight: {findings}").format(
-                    id=machine.id, findings=facts.get("summary", "")
+                    id=machine.id, findings=facts.get("trust_why", facts.get("summary", ""))
                 ),
-                hint=_("look at all findings with `lastro preflight`; the machine was let go"),
+                hint=_("`lastro preflight` shows all; known to be harmless: --accept-risk CODE --why REASON"),
             )
 
     def _release(self, view: CampaignView, action: policy.Action) -> None:

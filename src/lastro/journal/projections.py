@@ -115,6 +115,7 @@ def project(
             {"at": event.at, **event.facts} for event in home if event.type is EventType.DISK_ATTACHED
         ),
         drills=tuple(dict(event.facts) for event in home if event.type is EventType.DRILL_DONE),
+        locks=tuple(dict(event.facts) for event in home if event.type is EventType.LOCK_WRITTEN),
         faults=tuple(
             {"at": event.at, **event.facts} for event in home if event.type is EventType.FAULT_FIRED
         ),

@@ -394,6 +394,7 @@ class CampaignView:
     leases: tuple[LeaseView, ...] = ()
     halted: str | None = None
     drills: tuple[Mapping[str, Any], ...] = ()
+    locks: tuple[Mapping[str, Any], ...] = ()
     disks: tuple[Mapping[str, Any], ...] = ()
     decisions: tuple[DecisionView, ...] = ()
     expenses: tuple[ExpenseView, ...] = ()
