@@ -58,9 +58,23 @@ class Home:
     def here_machine(self, machine_id: str) -> MachineFolder:
         return MachineFolder(self.here_machines / machine_id)
 
+    @property
+    def transfers(self) -> Path:
+        """What was moved this month, which copies there are, and uploads that are not complete."""
+        return self.root / "transfers"
+
     def drill(self, key: str) -> Path:
         """Where a job's lives are drilled; `key` names the job."""
         return self.root / "drill" / key
+
+    @property
+    def passed(self) -> Path:
+        """`passed.json`: which kinds of machines have passed preflight here."""
+        return self.root / "passed.json"
+
+    def trial(self, key: str) -> Path:
+        """Where preflight tries a campaign's job; `key` names the campaign and its folder."""
+        return self.root / "trial" / key
 
     def drill_record(self, key: str) -> Path:
         """What the last drill of a job has shown."""
@@ -72,6 +86,10 @@ class Home:
     def profile(self, key: str) -> Path:
         """Where a job's loop is looked into; `key` names the job."""
         return self.root / "profile" / key
+
+    def speed(self, key: str) -> Path:
+        """What processors like one have shown of their speed; `key` names model and node."""
+        return self.root / "speed" / f"{key}.json"
 
     def smoke(self, key: str) -> Path:
         """The home of a campaign's smoke runs, with their disk; `key` names the campaign and its folder."""
@@ -234,6 +252,10 @@ class Disk:
         """Room that is held for last words, and let go when the disk is full."""
         return self.root / ".lastro" / "reserve"
 
+    def hold(self, campaign: str, run: str) -> Path:
+        """Room that is held for the checkpoints of a run while it trains."""
+        return self.root / ".lastro" / f"hold-{campaign}-{run}"
+
     def dataset(self, name: str) -> Path:
         return self.root / "data" / name
 
@@ -312,6 +334,26 @@ class CampaignFolder:
     @property
     def close_manifest(self) -> Path:
         return self.close / "manifest.json"
+
+    @property
+    def close_seal(self) -> Path:
+        """`close/seal.json`: where everything stood that the manifest cannot list, the journal's end first."""
+        return self.close / "seal.json"
+
+    @property
+    def close_signature(self) -> Path:
+        """`close/manifest.json.sig`: a person's signature, made by `ssh-keygen`, where one was asked for."""
+        return self.close / "manifest.json.sig"
+
+    @property
+    def how_to_reload(self) -> Path:
+        """`close/how-to-reload.txt`: what a stranger types to use the outputs again."""
+        return self.close / "how-to-reload.txt"
+
+    @property
+    def sealed(self) -> Path:
+        """`close/measurements`: what the runs measured, in a form that is read fast; `index.json` lists it."""
+        return self.close / "measurements"
 
     @property
     def report_html(self) -> Path:

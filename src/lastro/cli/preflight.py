@@ -2,76 +2,121 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_argument, command, disk_option
+from lastro.cli.options import as_json_option, campaign_argument, command, disk_option, option
+from lastro.cli.preflight_text import show_report
 from lastro.cli.render import console, print_json
-from lastro.errors import PreflightFailed
-from lastro.flow.freeze import DEFAULT_DISK
+from lastro.clock import SystemClock
+from lastro.errors import LastroError, PreflightFailed, UsageError
+from lastro.flow.freeze import DEFAULT_DISK, draw_up
+from lastro.flow.lock_record import record_lock_by_hand
+from lastro.flow.machine_check import Checked, CheckWish, check_machine
 from lastro.locale import _
-from lastro.preflight.run import Report, unwell
-from lastro.preflight.run import preflight as check_machine
-from lastro.spec.load import load_campaign
-from lastro.units import show_bytes
-
-_TONE = {"pass": "green", "warn": "yellow", "fail": "bold red", "no_answer": "dim"}
+from lastro.paths import Home, home_root
+from lastro.preflight.size import Size
+from lastro.spec.load import LoadedCampaign, load_campaign
 
 
 @command()
 @campaign_argument
 @disk_option
+@option("--cpu", is_flag=True, help="All of it in small, without a GPU, within a minute.")
+@option("--canary", is_flag=True, help="The short look: a minute at most.")
+@option("--full", is_flag=True, help="All checks: ten minutes at most.")
+@option("--burn-in", is_flag=True, help="All checks, and load for an hour and more.")
+@option("--relock", is_flag=True, help="Make lastro.lock anew from this machine, if it passes.")
+@option("--why", metavar="REASON", help="Why it is made anew; it is kept in the lock and the journal.")
 @as_json_option
 @click.pass_context
-def preflight(ctx: click.Context, campaign_file: Path, disk: Path | None, as_json: bool) -> None:
-    """Check this machine against what the campaign wants.
+def preflight(
+    ctx: click.Context,
+    /,
+    campaign_file: Path,
+    disk: Path | None,
+    relock: bool,
+    why: str | None,
+    as_json: bool,
+    **sizes: bool,
+) -> None:
+    """Check this machine against what the campaign wants, and against lastro.lock.
 
-    Looks at the command's own Python and packages, memory, shared memory and the disk; writes only a probe
-    on the disk, which is removed again. Ends with code 4 when the machine must not be trusted.
+    Looks at software, memory, the disk and GPUs, each step within its budget. How much is due follows from
+    what is known of this kind of machine; an option says otherwise. With --full, --burn-in and --cpu the
+    campaign's own job makes some updates in a copy of its code, and is killed and resumed.
+
+    The first machine that passes writes lastro.lock beside the campaign file; every later one has to be the
+    same. Ends with code 4 when the machine must not be trusted.
 
     \b
     Example:
       lastro preflight
-      lastro preflight campaign.yaml --disk /mnt/disk --json
+      lastro preflight --cpu
+      lastro preflight campaign.yaml --disk /mnt/disk --full --json
+      lastro preflight --relock --why "torch 2.13.1 mends the loader"
     """
+    size = _asked(sizes)
+    if relock != bool(why and why.strip()):
+        raise UsageError(
+            _("--relock and its reason, --why, go together"),
+            hint=_('for example: lastro preflight --relock --why "a newer driver"'),
+        )
     loaded = load_campaign(campaign_file)
-    place = disk or loaded.disk_path or loaded.folder / DEFAULT_DISK
-    report = check_machine(loaded.spec, loaded.folder, place)
-    code = PreflightFailed.exit_code if report.failed else 0
-    if as_json:
-        print_json({**report.as_json(), "exit_code": code})
-    else:
-        _show(report)
-    ctx.exit(code)
-
-
-def _show(report: Report) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    screen = console()
-    words = {"pass": _("well"), "warn": _("careful"), "fail": _("failed"), "no_answer": _("no answer")}
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("", _("what"), _("found"), _("expected")):
-        table.add_column(name, overflow="fold")
-    for finding in report.findings:
-        level = Text(words[finding.level.value], style=_TONE[finding.level.value])
-        table.add_row(level, finding.fact, finding.value, finding.expected or "–")
-    screen.print(_machine(report))
-    screen.print(table)
-    for finding in report.findings:
-        if finding.consequence:
-            screen.print(Text(f"{finding.fact}: {finding.consequence}"))
-            screen.print(Text(_("  next: {hint}").format(hint=finding.next_step)))
-    screen.print(Text(_("{sum} ({seconds:.1f} s).").format(sum=unwell(report), seconds=report.seconds)))
-
-
-def _machine(report: Report) -> str:
-    stack = report.stack
-    gpus = ", ".join(gpu.name for gpu in stack.gpus or ()) or stack.gpu_reason or _("no GPU")
-    memory = show_bytes(stack.memory_bytes) if stack.memory_bytes else _("unknown")
-    return _("{os}, {cpu} × {count}, {memory} of memory; {gpus}; node {node}").format(
-        os=stack.os, cpu=stack.cpu_model, count=stack.cpu_count, memory=memory, gpus=gpus, node=report.node
+    home, clock = Home(home_root()), SystemClock()
+    wish = CheckWish(
+        loaded=loaded,
+        disk=disk or loaded.disk_path or loaded.folder / DEFAULT_DISK,
+        provider=loaded.spec.provider,
+        asked=size,
+        offer=_offer(loaded),
+        relock=why if relock else None,
     )
+    done = check_machine(wish, home, clock, lambda text: click.echo(text, err=as_json))
+    if done.lock is not None:
+        record_lock_by_hand(home, clock, loaded, done.lock)
+    _show(done, as_json)
+    ctx.exit(PreflightFailed.exit_code if done.report.failed else 0)
+
+
+def _asked(sizes: dict[str, bool]) -> Size | None:
+    """Return the size that a person asked for; None when it is left open."""
+    asked = [name for name, is_asked in sizes.items() if is_asked]
+    if len(asked) > 1:
+        names = " ".join(f"--{name.replace('_', '-')}" for name in asked)
+        raise UsageError(
+            _("{names}: it can only be one size").format(names=names), hint=_("leave all but one out")
+        )
+    return Size(asked[0]) if asked else None
+
+
+def _offer(loaded: LoadedCampaign) -> str | None:
+    """Return the offer that the plan takes, where its machine is this one and not a rehearsal."""
+    if loaded.spec.provider == "local" or loaded.offers_path is None:
+        return None
+    with contextlib.suppress(LastroError):  # what is wrong with a plan is told by `lastro plan`
+        lease = draw_up(loaded, SystemClock()).plan.lease
+        return lease.offer if lease is not None else None
+    return None
+
+
+def _show(done: Checked, as_json: bool) -> None:
+    report = done.report
+    if as_json:
+        print_json(
+            {
+                **report.as_json(),
+                "lock_written": done.lock.digest if done.lock else None,
+                "exit_code": PreflightFailed.exit_code if report.failed else 0,
+            }
+        )
+        return
+    show_report(console(), report)
+    if done.lock is not None:
+        click.echo(
+            _("lastro.lock was written: {path}. Keep it in the campaign's repository.").format(
+                path=report.reading.path
+            )
+        )

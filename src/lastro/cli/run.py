@@ -50,6 +50,10 @@ from lastro.view.terminal import status, summary
 @resume_arg_option
 @option("--take-over", is_flag=True, help="Drive from here what another home has driven until now.")
 @option("--revise", metavar="WHY", help="Why the campaign file differs from the frozen plan.")
+@option(
+    "--accept-risk", multiple=True, metavar="CODE", help="Use a machine although preflight has found this."
+)
+@option("--why", metavar="REASON", help="Why that risk is accepted; it stands in the report.")
 @as_json_option
 @click.pass_context
 def run(ctx: click.Context, /, as_json: bool, smoke: bool, **wish: Any) -> None:

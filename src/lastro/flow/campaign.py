@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +17,11 @@ from lastro.flow.drive import Drive, Driver, Tell
 from lastro.flow.freeze import Draft, Durations, Sources, draw_up, freeze, open_session, require_reason
 from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
+from lastro.flow.lock_record import record_lock
 from lastro.flow.ownership import own
 from lastro.flow.quick import exit_code_of
 from lastro.flow.session import Session
-from lastro.flow.trust import preflight_of
+from lastro.flow.trust import Accepted, Trusting, preflight_of
 from lastro.flow.waiting import Waiting, waiting_for
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
@@ -43,7 +44,8 @@ FOLLOW_SECONDS = 0.5
 class Wish:
     """What a person asked for. None: as the campaign file says. `adapt` makes another campaign of it.
 
-    `echo` shows a line that a job has printed, while it runs; None: nothing is shown of it.
+    `echo` shows a line that a job has printed, while it runs; None: nothing is shown of it. `accept_risk`:
+    codes of findings for which no machine is refused, and `why`.
     """
 
     campaign_file: Path
@@ -57,6 +59,13 @@ class Wish:
     quick: LoadedCampaign | None = None
     adapt: Callable[[Campaign], Campaign] | None = None
     echo: Callable[[str], None] | None = None
+    accept_risk: tuple[str, ...] = ()
+    why: str | None = None
+
+    @property
+    def locking(self) -> bool:
+        """Whether machines are held to the lock beside the campaign file: where it is the file's campaign."""
+        return self.quick is None and self.adapt is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +93,7 @@ class _Journey:
     only: frozenset[str] | None
     resumable: dict[str, int]
     halt: HaltRequest | None
+    accepted: Mapping[str, str]
     clock: Clock
     tell: Tell
 
@@ -94,6 +104,7 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
     Raises:
         LastroError: with the exit code of its kind; what was achieved stays, and the next call goes on.
     """
+    accepted = Accepted(codes=wish.accept_risk, why=wish.why).reasons()
     draft = draw_up(
         wish.quick or wish.campaign_file,
         clock,
@@ -125,6 +136,7 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
             if run.status in ("paused", "superseded") or (wish.quick is not None and run.status == "failed")
         },
         halt=standing_halt(session),
+        accepted=accepted,
         clock=clock,
         tell=tell,
     )
@@ -190,10 +202,14 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     if view.open_decision is None:
         lift(session, writer, journey.halt)
     record_drills(session, writer, plan)
+    if wish.locking:
+        record_lock(session, writer, journey.draft.loaded)
     tell(_("plan {digest}, frozen {at}").format(digest=str(view.plan_digest)[:12], at=view.frozen_at))
     if wish.quick is not None and all(run.status == "completed" for run in _runs(view, plan)):
         tell(_("this command has completed before: here is its result; changed code would be a new run"))
     ended = Driver(_drive(journey, writer, plan)).run()
+    if wish.locking:
+        record_lock(session, writer, journey.draft.loaded)
     if isinstance(ended, policy.Halt):
         waiting = waiting_for(session, plan, ended.why, journey.draft, journey.clock)
         page = _page_now(session)
@@ -284,7 +300,16 @@ def _drive(journey: _Journey, writer: StreamWriter, plan: Plan) -> Drive:
         provider=journey.provider,
         plan=plan,
         clock=journey.clock,
-        preflight=preflight_of(draft.loaded.spec, draft.folder, draft.disk),
+        preflight=preflight_of(
+            Trusting(
+                draft=draft,
+                home=journey.session.home,
+                clock=journey.clock,
+                tell=journey.tell,
+                locking=journey.wish.locking,
+                accepted=journey.accepted,
+            )
+        ),
         tell=journey.tell,
         faults=journey.faults,
         only=journey.only,

@@ -56,7 +56,7 @@ def run_smoke(campaign_file: Path, home: Home, clock: Clock, tell: Tell) -> Smok
                 names=", ".join(sorted(left_out))
             )
         )
-    with _own_home(home, loaded.spec.campaign, loaded.folder, clock) as own, _environment(ENVIRONMENT):
+    with _own_home(home, loaded.spec.campaign, loaded.folder, clock) as own, with_environment(ENVIRONMENT):
         tell(_("smoke: in {folder}").format(folder=own.root))
         wish = Wish(campaign_file=campaign_file, disk=own.root / "disk", adapt=tiny)
         outcome = run_campaign(wish, own, clock, tell)
@@ -140,7 +140,7 @@ def _own_home(home: Home, campaign: str, folder: Path, clock: Clock) -> Iterator
 
 
 @contextlib.contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
+def with_environment(values: Mapping[str, str]) -> Iterator[None]:
     """Set variables that machines, jobs and reloads inherit, for as long as this takes."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)

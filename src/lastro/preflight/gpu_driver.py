@@ -33,13 +33,14 @@ def check(subject: Subject) -> Iterator[Finding]:
     if subject.cpu_only:
         return
     if not subject.driver.is_covered:
-        yield judge_absence(subject.driver, subject.wants_gpu, other_maker())
+        paid = subject.offered.gpu if subject.offered is not None else None
+        yield judge_absence(subject.driver, subject.wants_gpu, other_maker(), paid)
         return
     answer = judge_answer(subject.driver, subject.wants_gpu)
     yield answer
     if answer.level is not Level.PASS or subject.driver.version is None:
         return
-    major = cuda_major(subject.versions.packages)
+    major = cuda_major(subject.versions.installed)
     if major is not None:
         yield judge_minimum(subject.driver.version, major)
     if "driver" in subject.want:
@@ -57,8 +58,25 @@ def other_maker() -> str | None:
     return None
 
 
-def judge_absence(driver: Driver, wanted: bool, other: str | None) -> Finding:
-    """Return the finding for a machine on which nothing speaks NVML."""
+def judge_absence(driver: Driver, wanted: bool, other: str | None, paid: str | None) -> Finding:
+    """Return the finding for a machine on which nothing speaks NVML.
+
+    Args:
+        driver: which has not answered.
+        wanted: whether the campaign says that it needs a GPU.
+        other: a maker whose GPUs are here and not covered.
+        paid: the card that the lease names.
+    """
+    if paid is not None and not wanted:
+        return Finding(
+            code="gpu",
+            level=Level.WARN,
+            fact=_("GPU"),
+            value=driver.reason or "",
+            expected=_("{gpu}, which the lease pays for").format(gpu=paid),
+            consequence=_("a card is paid for that nobody can see"),
+            next_step=_("start the container with its GPUs, or `pip install 'lastro[telemetry]'`"),
+        )
     value = driver.reason or ""
     if other is not None:
         value = _("a GPU of {maker}: not covered, nothing was asked of it").format(maker=other)
@@ -116,14 +134,14 @@ def judge_answer(driver: Driver, wanted: bool) -> Finding:
     )
 
 
-def cuda_major(packages: Mapping[str, str | None]) -> int | None:
+def cuda_major(packages: Mapping[str, str]) -> int | None:
     """Return the major version of CUDA that the job's PyTorch brings; None when that is not told."""
-    label = _LABEL.search(packages.get("torch") or "")
+    label = _LABEL.search(packages.get("torch", ""))
     if label:
         return int(label[1])
     for name, version in packages.items():
         match = _RUNTIME.fullmatch(name)
-        if match and version:
+        if match:
             return int(match[1] or version.split(".")[0])
     return None
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from lastro.locale import _
 from lastro.preflight.check import Finding, Level, Subject
 from lastro.spec.want import OF_MACHINE, parse_version
 
 
-def wanted_packages(subject_want: dict[str, str]) -> list[str]:
+def wanted_packages(subject_want: Mapping[str, str]) -> list[str]:
     """Return the names of packages among the wants."""
     return [name for name in subject_want if name not in (*OF_MACHINE, "python")]
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Compare each wanted package with what is installed for the command's own Python."""
-    for name in wanted_packages(dict(subject.want)):
+    for name in wanted_packages(subject.want):
         yield _judge(subject, name, subject.want[name])
 
 

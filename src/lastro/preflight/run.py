@@ -1,30 +1,53 @@
-"""Runs the checks and sums them up."""
+"""Runs the checks, each step within its budget, and sums them up."""
 
 from __future__ import annotations
 
+import os
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lastro.clock import Clock, SystemClock, iso
 from lastro.errors import PreflightFailed
 from lastro.locale import _
 from lastro.preflight import (
     command,
+    descriptors,
+    disk_kind,
     disk_space,
     disk_write,
+    gpu_cards,
+    gpu_driver,
+    gpu_heat,
+    gpu_link,
+    gpu_memory_errors,
+    gpu_processes,
+    gpu_visible,
+    image,
     isolation,
     memory,
+    origins,
     packages,
     python_version,
     shared_memory,
+    size,
 )
-from lastro.preflight.check import Check, Finding, Level, Subject
+from lastro.preflight.budget import Step, Yielded, take
+from lastro.preflight.check import Check, Finding, Level, Offered, Subject
 from lastro.preflight.interpreter import ask_versions
+from lastro.preflight.io_soak import soak
+from lastro.preflight.launch import dtypes_of, launch
+from lastro.preflight.lock import Answer, Reading, State, Value, read_lock
+from lastro.preflight.lock_drift import judge_drift, judge_reading
+from lastro.preflight.machine_facts import facts_of, kind_of
+from lastro.preflight.size import BUDGETS, Due, Size
 from lastro.spec.campaign import Campaign
 from lastro.stack import Stack, capture
+from lastro.stack.driver import NO_LIBRARY, Driver, ask_driver
 
-#: Every check, in the order of the report.
+#: Every check of the host, in the order of the report.
 CHECKS: tuple[Check, ...] = (
     command.check,
     python_version.check,
@@ -32,35 +55,80 @@ CHECKS: tuple[Check, ...] = (
     isolation.check,
     memory.check,
     shared_memory.check,
+    descriptors.check,
     disk_space.check,
     disk_write.check,
+    disk_kind.check,
+    image.check,
 )
+#: Every check of what the driver says.
+DRIVER_CHECKS: tuple[Check, ...] = (
+    gpu_driver.check,
+    gpu_cards.check,
+    gpu_visible.check,
+    gpu_processes.check,
+    gpu_memory_errors.check,
+    gpu_heat.check,
+    gpu_link.check,
+)
+
+#: Takes a step that needs more than this room knows: the seconds that it has, what is locked, what it finds.
+Extra = Callable[[Subject, float, Mapping[str, Mapping[str, Value]]], Iterable[Yielded]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """How a machine is checked.
+
+    Args:
+        due: the size, and why it is this one.
+        extras: further steps, by their names in `size`; one that is not there is not taken.
+        relock: the lock is to be made anew, so it is not compared.
+    """
+
+    due: Due
+    extras: Mapping[str, Extra] = field(default_factory=dict)
+    relock: bool = False
+
+
+#: Without anything that was asked for: this box, shortly.
+def _usual() -> Scope:
+    return Scope(due=Due(size=Size.CANARY, why=_("nothing else was asked for")))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What preflight found. `seconds`: how long it took."""
+    """What preflight found. `seconds`: how long it took. `answer`: what a machine that has passed locks."""
 
     verdict: Level
     findings: tuple[Finding, ...]
     stack: Stack
     seconds: float
+    due: Due
+    steps: tuple[Step, ...]
+    kind: str
+    answer: Answer
+    reading: Reading
 
     @property
-    def node(self) -> str:
+    def node_id(self) -> str:
         return self.stack.node
+
+    @property
+    def budget_seconds(self) -> float:
+        """The most that the steps of this size take."""
+        return sum(step.budget_seconds for step in self.steps)
 
     @property
     def failed(self) -> tuple[Finding, ...]:
         """The findings because of which the machine must not be trusted."""
-        return tuple(finding for finding in self.findings if finding.level is Level.FAIL)
+        return tuple(finding for finding in self.findings if finding.forbids)
 
     @property
     def summary(self) -> str:
         """What is not well, in one line; empty when all is."""
-        return "; ".join(
-            finding.text for finding in self.findings if finding.level in (Level.FAIL, Level.WARN)
-        )
+        told = [finding for finding in self.findings if finding.forbids or finding.level is Level.WARN]
+        return "; ".join(finding.text for finding in told)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report; its keys are the facts of the event `preflight.done` too."""
@@ -69,8 +137,17 @@ class Report:
             "summary": self.summary,
             "findings": [finding.as_json() for finding in self.findings],
             "stack": self.stack.as_json(),
-            "node": self.node,
+            "node_id": self.node_id,
+            "size": self.due.size.value,
+            "size_why": self.due.why,
+            "budget_s": self.budget_seconds,
             "seconds": self.seconds,
+            "steps": [
+                {"name": step.name, "budget_s": step.budget_seconds, "seconds": step.seconds}
+                for step in self.steps
+            ],
+            "measured": {one.name: dict(one.values) for step in self.steps for one in step.measured},
+            "lock": self.reading.digest if self.reading.state is State.READ else None,
         }
 
     def require_trust(self) -> None:
@@ -82,45 +159,139 @@ class Report:
             )
 
 
-def verdict_of(findings: tuple[Finding, ...]) -> Level:
-    """Return the worst level; a check without an answer takes nothing away from the others."""
-    levels = {finding.level for finding in findings}
-    return next((level for level in (Level.FAIL, Level.WARN) if level in levels), Level.PASS)
+def verdict_of(findings: Sequence[Finding]) -> Level:
+    """Return the worst level. No answer counts where one is required, and takes nothing away elsewhere."""
+    if any(finding.level is Level.FAIL for finding in findings):
+        return Level.FAIL
+    if any(finding.forbids for finding in findings):
+        return Level.NO_ANSWER
+    return Level.WARN if any(finding.level is Level.WARN for finding in findings) else Level.PASS
 
 
 def preflight(campaign: Campaign, folder: Path, disk: Path) -> Report:
-    """Check this machine for a campaign. Writes only into a folder on the disk that it removes again.
+    """Check this box for a campaign, shortly. Writes only into places on the disk that it removes again.
 
     Args:
         campaign: what is to run here.
-        folder: the folder of the campaign file, where the command starts.
+        folder: the folder of the campaign file, where the command starts and its lock lies.
         disk: where everything of value will be kept; it need not be there yet.
     """
+    return examine(
+        look(campaign, folder, disk), read_lock(folder, campaign.campaign), _usual(), SystemClock()
+    )
+
+
+def examine(subject: Subject, reading: Reading, scope: Scope, clock: Clock) -> Report:
+    """Take the steps of a size, and sum them up.
+
+    Args:
+        subject: what is looked at.
+        reading: the lock beside the campaign file.
+        scope: how much, and how.
+        clock: for the day of the lock.
+    """
     began = time.monotonic()
-    subject = look(campaign, folder, disk)
-    findings = tuple(finding for check in CHECKS for finding in check(subject))
+    steps = tuple(_steps(subject, reading, scope))
+    findings = tuple(finding for step in steps for finding in step.findings)
     return Report(
         verdict=verdict_of(findings),
         findings=findings,
         stack=subject.stack,
-        seconds=time.monotonic() - began,
+        seconds=round(time.monotonic() - began, 3),
+        due=scope.due,
+        steps=steps,
+        kind=kind_of(subject),
+        answer=Answer(
+            at=iso(clock.now()),
+            node_id=subject.stack.node,
+            facts=facts_of(subject),
+            measured={one.name: one.values for step in steps for one in step.measured},
+        ),
+        reading=reading,
     )
 
 
-def look(campaign: Campaign, folder: Path, disk: Path) -> Subject:
-    """Gather what the checks look at."""
+def look(
+    campaign: Campaign,
+    folder: Path,
+    disk: Path,
+    *,
+    offered: Offered | None = None,
+    cpu_only: bool = False,
+    rehearsal: bool = False,
+) -> Subject:
+    """Gather what the checks look at. The driver is asked here, in a child with a deadline of its own.
+
+    Args:
+        campaign: what is to run here.
+        folder: of the campaign file.
+        disk: where everything of value will be kept.
+        offered: what the lease says of the machine's GPUs; None: nothing is rented.
+        cpu_only: ask for no GPU.
+        rehearsal: the machine is a process of this box, so nothing beyond the box is asked for.
+    """
     wanted = packages.wanted_packages(campaign.want)
-    argv = campaign.runs()[0].argv
+    runs = campaign.runs()
+    driver = Driver(state=NO_LIBRARY) if cpu_only else ask_driver()
     return Subject(
-        stack=capture(wanted),
-        versions=ask_versions(argv, folder, wanted),
-        command=argv,
+        stack=capture(wanted, driver),
+        versions=ask_versions(runs[0].argv, folder, wanted),
+        command=runs[0].argv,
         workdir=folder,
         disk=disk.absolute(),
-        want=campaign.want,
+        want=dict(campaign.want),
         corpus_bytes=_corpus_bytes(folder / campaign.corpus.path) if campaign.corpus else None,
         setup=campaign.setup,
+        driver=driver,
+        offered=offered,
+        cpu_only=cpu_only,
+        dtypes=dtypes_of([run.config for run in runs]),
+        origins=() if rehearsal or cpu_only else origins.origins_of(campaign, os.environ),
+        image=os.environ.get(image.VARIABLE),
+        images={name: plan_b.image for name, plan_b in campaign.plan_b.items() if plan_b.image},
+        environment=dict(os.environ),
     )
+
+
+def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
+    """Take the steps of a size, in order."""
+    locked = _locked(reading, subject, scope)
+    measured = locked.measured if locked is not None else {}
+    works: dict[str, Callable[[float], Iterable[Yielded]]] = {
+        size.HOST: lambda _seconds: _all(CHECKS, subject),
+        size.DRIVER: lambda _seconds: _all(DRIVER_CHECKS, subject),
+        size.LOCK: lambda _seconds: _lock(reading, locked, subject, scope),
+        size.IO: lambda seconds: soak(subject.disk, seconds * 0.8, measured),
+    }
+    if subject.origins:
+        works[size.REACH] = lambda _seconds: origins.check(subject)
+    if subject.cpu_only or subject.driver.cards:
+        works[size.LAUNCH] = lambda seconds: launch(subject, seconds * 0.9)
+    for name, extra in scope.extras.items():
+        works[name] = lambda seconds, extra=extra: extra(subject, seconds * 0.95, measured)  # type: ignore[misc]
+    for name, seconds in BUDGETS[scope.due.size].items():
+        if name in works:
+            yield take(name, seconds, lambda work=works[name], seconds=seconds: work(seconds))  # type: ignore[misc]
+
+
+def _all(checks: Sequence[Check], subject: Subject) -> Iterator[Finding]:
+    for check in checks:
+        yield from check(subject)
+
+
+def _locked(reading: Reading, subject: Subject, scope: Scope) -> Answer | None:
+    """Return what this machine is compared with; None where nothing of its kind is locked."""
+    if scope.relock or reading.lock is None or reading.state is State.FOREIGN:
+        return None
+    return reading.lock.answers.get(kind_of(subject))
+
+
+def _lock(reading: Reading, locked: Answer | None, subject: Subject, scope: Scope) -> Iterator[Finding]:
+    if scope.relock:
+        return
+    yield from judge_reading(reading, kind=kind_of(subject))
+    if locked is not None:
+        yield from judge_drift(locked, facts_of(subject), subject.want)
 
 
 def _corpus_bytes(path: Path) -> int | None:
