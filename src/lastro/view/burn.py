@@ -1,6 +1,6 @@
 """The money of a campaign over its time, beside what the plan reserved. Pure, and for the eye only.
 
-The bill alone is right: here each of its lines is laid on the axis where it arose, so the curve ends at the bill.
+The bill alone is right: here each of its lines is laid on the axis where it arose, and the end is the bill.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lastro.view.outcome_parts import Outcome
 
 @dataclass(frozen=True, kw_only=True)
 class Spend:
-    """One line of the bill on the axis, in seconds from the calendar's zero; even between `start` and `end`."""
+    """One line of the bill on the axis, in seconds from the calendar's zero; evenly from `start` to `end`."""
 
     start: float
     end: float
@@ -34,9 +34,9 @@ class Spend:
 class Burn:
     """Money over time in one currency.
 
-    `points`: (seconds, amount), the amount never falls but by a refund. `planned`: (seconds, amount) where the plan
-    ends when all is short and cheap, as expected, and long and dear; None: it has no such figure. `left_out`:
-    lines that are of unknown amount or in another currency.
+    `points`: (seconds, amount), the amount never falls but by a refund. `planned`: the same where
+    the plan ends when all is short and cheap, as expected, and long and dear; None: it has no such figure.
+    `left_out`: lines that are of unknown amount or in another currency.
     """
 
     currency: str
@@ -83,7 +83,7 @@ def last_of(campaign: CampaignView) -> datetime:
 
 
 def _spend(line: CostLine, machines: Mapping[str | None, MachineView], zero: datetime, until: float) -> Spend:
-    """Lay a line on the axis: a lot where it was taken, an hourly machine over its life, a disk over everything.
+    """Lay a line on the axis: a lot where it was taken, a machine by the hour over its life, a disk over all.
 
     What has no time of its own, such as an expense, stands at the end.
     """

@@ -11,7 +11,7 @@ from lastro.view.burn import Burn
 
 _WIDTH, _HEIGHT = 520.0, 236.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 506.0, 14.0, 206.0
-#: A budget so many times higher than everything else would press the rest into the floor: it is told in words.
+#: A budget so many times higher than all else would press it into the floor: it is told in words.
 _TALL = 3.0
 #: As in the calendar: beyond this ratio the plan gets an axis of its own.
 _COMMON = 12.0

@@ -1,4 +1,4 @@
-"""The checkpoints of each run: how many were written, what they cost, which were needed, which were refused. Pure."""
+"""The checkpoints of each run: written, at what cost, needed, refused. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lastro.view.parts import RunRow
 class SaveRow:
     """Checkpoints of one run over all its attempts.
 
-    `stalled`: seconds for which the work stood still for them. `largest`: bytes. `reloaded`: steps from which a life
-    went on; each was read to its last byte for that. `passed_over`: how often one was not believed, with the
-    reasons. `unhealthy`: how many held values that are not finite.
+    `stalled`: seconds for which the work stood still for them. `largest`: bytes. `reloaded`: steps from which
+    a life went on; each was read to its last byte for that. `passed_over`: the reasons for which one was not
+    believed. `unhealthy`: how many held values that are not finite.
     """
 
     run: str

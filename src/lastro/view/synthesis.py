@@ -1,4 +1,4 @@
-"""A closed campaign as one page of a notebook, in Markdown: what was asked, answered, paid and learned. Pure."""
+"""A campaign as one page of a notebook, in Markdown: what was asked, answered, paid and learned. Pure."""
 
 from __future__ import annotations
 
