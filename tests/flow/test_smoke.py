@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lastro.flow.smoke import tiny
+from lastro.flow.small import tiny
 from lastro.spec.campaign import Campaign
 from tests.flow.campaigns import SmallCampaign
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,19 +18,12 @@ from lastro.errors import DeliverableRejected, NotProven
 from lastro.flow.alone import alone
 from lastro.flow.campaign import Outcome, Wish, run_campaign
 from lastro.flow.drive import Tell
+from lastro.flow.small import ENVIRONMENT, tiny, with_environment
 from lastro.locale import _
 from lastro.paths import Home
 from lastro.providers.local import Local
-from lastro.rules import StopKind
-from lastro.spec.campaign import Campaign, Variant
 from lastro.spec.load import load_campaign
-from lastro.spec.want import OF_MACHINE
 from lastro.view.model import Page
-
-#: What a job finds in its environment: it may take less of its input by it, and sees no GPU.
-ENVIRONMENT = {"LASTRO_SMOKE": "1", "CUDA_VISIBLE_DEVICES": ""}
-#: Rules about values and rows would only say that the inputs are tiny.
-_RULES_KEPT = (StopKind.NON_FINITE, StopKind.NO_USABLE_RESUME)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,35 +55,6 @@ def run_smoke(campaign_file: Path, home: Home, clock: Clock, tell: Tell) -> Smok
         outcome = run_campaign(wish, own, clock, tell)
     failed = what_failed(outcome.page, outcome.halted)
     return Smoke(outcome=outcome, failed=failed, exit_code=_exit_code(outcome, failed))
-
-
-def tiny(campaign: Campaign) -> Campaign:
-    """Return a campaign in small: the values of `smoke` in every run, on one local machine, without money.
-
-    What is said of time, money, room and levels of a metric is left out: it was written for the real one.
-    """
-    control = {**campaign.control, **campaign.smoke}
-    variants: dict[str, Variant] = {}
-    for name, variant in campaign.variants.items():
-        changes = {key: value for key, value in variant.changes.items() if key not in campaign.smoke}
-        if changes and all(changes != other.changes for other in variants.values()):
-            variants[name] = variant.model_copy(update={"changes": changes})
-    return campaign.model_copy(
-        update={
-            "control": control,
-            "variants": variants,
-            "provider": "local",
-            "machines": 1,
-            "window": None,
-            "budget": None,
-            "max_weather": None,
-            "idle": None,
-            "offers": None,
-            "stages": {},
-            "stop": tuple(rule for rule in campaign.stop if rule.kind in _RULES_KEPT),
-            "want": {name: wanted for name, wanted in campaign.want.items() if name not in OF_MACHINE},
-        }
-    )
 
 
 def what_failed(page: Page, halted: str | None) -> tuple[str, ...]:
@@ -137,18 +101,3 @@ def _own_home(home: Home, campaign: str, folder: Path, clock: Clock) -> Iterator
         finally:
             for machine in local.machines():
                 local.delete(machine.id)
-
-
-@contextlib.contextmanager
-def with_environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Set variables that machines, jobs and reloads inherit, for as long as this takes."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

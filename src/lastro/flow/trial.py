@@ -16,7 +16,7 @@ from lastro.errors import LastroError
 from lastro.flow.alone import alone
 from lastro.flow.freeze import draw_up
 from lastro.flow.job_copy import Job, lend
-from lastro.flow.smoke import ENVIRONMENT, tiny, with_environment
+from lastro.flow.small import ENVIRONMENT, tiny, with_environment
 from lastro.locale import _
 from lastro.paths import Home
 from lastro.preflight import check as checks

@@ -128,7 +128,7 @@ class Driver:
             return _("there is no NVIDIA library on this machine")
         if self.state == SILENT:
             return _("the NVIDIA driver did not answer `{call}` within {seconds:.0f} s").format(
-                call=self.asking, seconds=DEADLINE_SECONDS
+                call=self.asking, seconds=self.seconds
             )
         return _("the NVIDIA driver does not answer: {error}").format(error=self.why)
 
@@ -161,7 +161,9 @@ def ask_driver(seconds: float = DEADLINE_SECONDS, environment: Mapping[str, str]
     finally:
         leave(child)
     took = time.monotonic() - began
-    return _understood(told, asking, took)
+    if told is None and took >= seconds:
+        return Driver(state=SILENT, asking=asking, seconds=took)
+    return understood(told, asking, took)
 
 
 def _library_is_there() -> bool:
@@ -173,11 +175,17 @@ def _library_is_there() -> bool:
     return True
 
 
-def _understood(told: Mapping[str, Any] | None, asking: str | None, seconds: float) -> Driver:
+def understood(told: Mapping[str, Any] | None, asking: str | None, seconds: float) -> Driver:
+    """Return what the last line of a child says. Pure.
+
+    Args:
+        told: that line; None: it ended without one.
+        asking: the call that it made last.
+        seconds: that it took.
+    """
     if told is None:
-        state = SILENT if seconds >= DEADLINE_SECONDS * 0.9 else FAILED
         why = _("its answer broke off at `{call}`").format(call=asking)
-        return Driver(state=state, why=why, asking=asking, seconds=seconds)
+        return Driver(state=FAILED, why=why, asking=asking, seconds=seconds)
     try:
         if "problem" in told:
             return Driver(state=str(told["problem"]), why=told["why"], code=told["code"], seconds=seconds)
