@@ -1,0 +1,1 @@
+"""A campaign for other readers: a page for a notebook, a research object."""
