@@ -63,6 +63,18 @@ class Home:
         """What was moved this month, which copies there are, and uploads that are not complete."""
         return self.root / "transfers"
 
+    def ssh_machine(self, machine_id: str) -> MachineFolder:
+        """Records of a machine that is reached by ssh; on that machine itself its own folder."""
+        return MachineFolder(self.root / "ssh" / machine_id)
+
+    @property
+    def ssh_machines(self) -> Path:
+        return self.root / "ssh"
+
+    def replica(self, key: str) -> Path:
+        """Home's copy of what it needs of a disk on another computer; `key` names computer and path."""
+        return self.root / "replicas" / key
+
     def drill(self, key: str) -> Path:
         """Where a job's lives are drilled; `key` names the job."""
         return self.root / "drill" / key
