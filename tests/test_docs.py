@@ -268,8 +268,8 @@ EVERYWHERE = {"bin", "dev", "etc", "proc", "sys", "tmp", "usr", "var", "mnt", "d
 
 
 def places_of_one_machine(line: str) -> list[str]:
-    """Return the absolute paths in a line that not every machine has; addresses of the web are none."""
-    without_addresses = re.sub(r"https?://\S+", "", line)
+    """Return the absolute paths in a line that not every machine has; addresses are none."""
+    without_addresses = re.sub(r"(?:https?|s3|ssh)://\S+", "", line)
     found = re.findall(r"(?<![\w.~}>])/([A-Za-z][\w.-]*)/([\w.-]*)", without_addresses)
     return [
         f"/{first}/{second}"

@@ -39,8 +39,10 @@ COMMANDS: dict[str, Command] = {
 
 #: The commands of `lastro disk`, in the order of a disk's life. They live in `lastro.cli.disk_<name>`.
 DISK_COMMANDS: dict[str, Command] = {
-    "guard": Command("disk_guard", "Find what would be lost with the machine; rescue it or let it go."),
     "prove": Command("disk_prove", "Say how well it is known that a folder outlives this machine."),
+    "guard": Command("disk_guard", "Find what would be lost with the machine; rescue it or let it go."),
     "pack": Command("disk_pack", "Pack many files into few: tar shards with an index."),
     "unpack": Command("disk_unpack", "Write a pack's files into a new folder, or verify it."),
+    "push": Command("disk_push", "Send files to a bucket or a machine; goes on after a kill."),
+    "pull": Command("disk_pull", "Fetch them, or the nearest copy of a digest, and check them."),
 }

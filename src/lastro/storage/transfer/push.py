@@ -100,6 +100,40 @@ def push(
     return Sent(files=listed, left_out=left_out)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ahead:
+    """What a push would move: bytes, and calls that a store may bill."""
+
+    bytes: int
+    requests: int
+
+
+def ahead(source: Path, place: Bucket, store: S3, records: Path, *, part_size: int = PART_BYTES) -> Ahead:
+    """Return what is missing at a place, by sizes alone: what has the right size there is taken to be right.
+
+    Raises:
+        UsageError, StorageError: as `push`.
+    """
+    files, _left_out = _files(source)
+    there = _there(store, place, files)
+    moved, requests = 0, 1
+    for file in files:
+        key = place.below(file.name) if file.name else place
+        known = there.get(key.key)
+        if known is not None and known.bytes == file.size:
+            continue
+        parts = parts_of(file.size, part_bytes(file.size, part_size))
+        begun = UploadJournal(records, file.path, str(key)).read() if len(parts) > 1 else None
+        listed = store.parts(key, begun.upload) if begun is not None and begun.upload else None
+        if listed and begun is not None and (begun.size, begun.changed_ns) == (file.size, file.changed_ns):
+            parts = parts_of(file.size, begun.part_bytes)
+            done = usable(listed, parts)
+            parts = [part for part in parts if part.number not in done]
+        moved += sum(part.size for part in parts)
+        requests += len(parts) + (2 if file.size > part_size else 0)
+    return Ahead(bytes=moved, requests=requests)
+
+
 def _files(source: Path) -> tuple[list[_File], tuple[LeftOut, ...]]:
     if source.is_file():
         facts = source.stat()

@@ -15,6 +15,7 @@ from lastro.locale import _
 from lastro.storage.transfer.place import Remote
 
 _MOVED = re.compile(r"^Total bytes sent: ([\d,.]+)$|^Total bytes received: ([\d,.]+)$", re.M)
+_PLANNED = re.compile(r"^Total transferred file size: ([\d,.]+)", re.M)
 _FILES = re.compile(r"^Number of regular files transferred: ([\d,.]+)$", re.M)
 
 
@@ -32,17 +33,13 @@ def rsync(local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh
 
     Args:
         local: the path here.
-        remote: the path there.
+        remote: the path there; what comes from a path that ends with a slash is a folder.
         away: from here to there; else from there to here.
         ssh: the program that connects, with its options.
 
     Raises:
         StorageError: there is no rsync, the machine cannot be reached, or both ends differ at the end.
     """
-    if shutil.which("rsync") is None:
-        raise StorageError(
-            _("rsync is not installed here"), hint=_("install it on both machines: apt install rsync")
-        )
     ends = _ends(local, remote, away)
     shell = _shell(remote, ssh)
     # Files that are shorter there are gone on with; those of the same length are taken to be equal by it, so
@@ -61,6 +58,17 @@ def rsync(local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh
     return Rsynced(moved_bytes=moved, files=_number(files[1]) if files else 0, repaired=tuple(wrong))
 
 
+def planned(local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh",)) -> int:
+    """Return the size of the files that a copy would move, whole ones for those that are half there.
+
+    Raises:
+        StorageError: as `rsync`.
+    """
+    said = _run(["--archive", "--dry-run", "--stats", *_shell(remote, ssh), *_ends(local, remote, away)])
+    found = _PLANNED.search(said)
+    return _number(found[1]) if found else 0
+
+
 def _number(text: str) -> int:
     return int(re.sub(r"[,.]", "", text))
 
@@ -69,9 +77,9 @@ def _ends(local: Path, remote: Remote, away: bool) -> list[str]:
     user = f"{remote.user}@" if remote.user else ""
     there = f"{user}{remote.host}:{remote.path.rstrip('/') or '/'}"
     here = os.fspath(local.absolute())
-    if away:
-        return [f"{here}/" if local.is_dir() else here, f"{there}/" if local.is_dir() else there]
-    return [f"{there}/", f"{here}/"] if local.is_dir() else [there, here]
+    folder = local.is_dir() or (not away and remote.path.endswith("/"))
+    ends = [f"{end}/" if folder else end for end in (here, there)]
+    return ends if away else ends[::-1]
 
 
 def _shell(remote: Remote, ssh: Sequence[str]) -> list[str]:
@@ -86,6 +94,10 @@ def _differing(shell: Sequence[str], ends: Sequence[str]) -> list[str]:
 
 
 def _run(arguments: Sequence[str]) -> str:
+    if shutil.which("rsync") is None:
+        raise StorageError(
+            _("rsync is not installed here"), hint=_("install it on both machines: apt install rsync")
+        )
     environment = {**os.environ, "LC_ALL": "C"}
     done = subprocess.run(
         ["rsync", *arguments], capture_output=True, text=True, errors="replace", env=environment, check=False
