@@ -11,6 +11,18 @@ import sysconfig
 import venv
 from pathlib import Path
 
+#: Streaming asks for an older NumPy and Transformers than the lock has: no resolver takes both. Its rows,
+#: which alone are tested, work with these. The others are what it imports.
+STREAMING = (
+    "mosaicml-streaming==0.13.0",
+    "brotli==1.2.1",
+    "catalogue==2.0.10",
+    "cramjam==2.14.0",
+    "pillow==13.0.0",
+    "python-snappy==0.7.3",
+    "zstd==1.5.7.2",
+)
+
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".venv-adapters"
 
@@ -29,7 +41,7 @@ def main() -> None:
     ]
     lock = str(ROOT / "requirements-adapters.lock")
     # Without dependencies: the lock is whole, and the rest is lent.
-    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--requirement", lock], check=True)
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--requirement", lock, *STREAMING], check=True)
 
 
 if __name__ == "__main__":

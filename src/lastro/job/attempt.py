@@ -23,6 +23,7 @@ from lastro.job.outputs import publish_output
 from lastro.job.place import VARIABLE, Place, find_place
 from lastro.job.room import FullDisk
 from lastro.job.saver import Saver
+from lastro.job.stateful import GROUP, StatefulSource, keeps_place
 from lastro.journal.signals import Heartbeat, Signal, SignalWriter
 from lastro.locale import _
 from lastro.rules import judge_input
@@ -154,10 +155,20 @@ class Attempt:
             UsageError: called twice.
         """
         loop.check_counts(epochs, accumulate)
-        source: loop.Source = loader if hasattr(loader, "signature") else ForeignSource(loader)
+        source = self._source_of(loader)
         position = loop.begin(self._saver, {**source.signature(), "accumulate": accumulate})
         self._current.step = position.step
         return self._walk(source, position, epochs, accumulate)
+
+    def _source_of(self, loader: Any) -> loop.Source:
+        if hasattr(loader, "signature"):
+            source: loop.Source = loader
+            return source
+        if not keeps_place(loader):
+            return ForeignSource(loader)
+        stateful = StatefulSource(loader, self._place.ranks)
+        self._saver.track_place(stateful, loader, GROUP)
+        return stateful
 
     def _walk(
         self, source: loop.Source, position: loop.Position, epochs: int, accumulate: int
@@ -306,8 +317,12 @@ class Attempt:
             StorageError: nothing was written, or the disk is full or gone.
         """
         self._place.require_disk()
+        outputs = self._place.folder.run.outputs
         try:
-            with publish_output(self._place.folder.run.outputs, name, self._fence, self._published) as path:
+            with (
+                self._saver.room_lent(),
+                publish_output(outputs, name, self._fence, self._published) as path,
+            ):
                 yield path
         except Fenced as error:
             leave(error.exit_code, error.message)

@@ -31,14 +31,8 @@ class ForeignSource:
                 )
             )
         for at in range(epoch, epochs):
-            self._set_epoch(at)
+            set_epoch(self._loader, at)
             yield from self._one_epoch(at, batch if at == epoch else 0)
-
-    def _set_epoch(self, epoch: int) -> None:
-        """Distributed samplers shuffle by the epoch that they are told."""
-        for part in (self._loader, getattr(self._loader, "sampler", None)):
-            if callable(getattr(part, "set_epoch", None)):
-                part.set_epoch(epoch)  # type: ignore[union-attr]
 
     def _one_epoch(self, epoch: int, skip: int) -> Iterator[Delivered]:
         # One batch is drawn ahead, so that the last of an epoch is known without a length.
@@ -51,3 +45,10 @@ class ForeignSource:
             ahead = (number, data)
         if ahead is not None:
             yield Delivered(ahead[0], epoch, True, ahead[1])
+
+
+def set_epoch(loader: Any, epoch: int) -> None:
+    """Tell a loader which epoch begins: distributed samplers shuffle by it."""
+    for part in (loader, getattr(loader, "sampler", None)):
+        if callable(getattr(part, "set_epoch", None)):
+            part.set_epoch(epoch)  # type: ignore[union-attr]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from lastro import atomic
 from lastro.billing import Lease, LeaseKind
@@ -31,6 +32,14 @@ from lastro.locale import _
 from lastro.probe.entry import current as current_probe
 from lastro.rules import Stop, judge_resume, judge_values
 from lastro.units import Money
+
+
+class PlaceOfData(Stateful, Protocol):
+    """Where a loader is that keeps its own place."""
+
+    def gather(self) -> None:
+        """Learn where the loaders of all processes are: called by all of them, before a save."""
+        ...
 
 
 class Saver:
@@ -61,6 +70,7 @@ class Saver:
         self._arena = Arena()
         self._base = Base()
         self._divided = False
+        self._place_of_data: PlaceOfData | None = None
         self._left_by_break = False
         self._asked_for = False
         self._asked_to_keep: list[str] = []
@@ -111,6 +121,19 @@ class Saver:
                 )
             self._tracked[name] = item
 
+    def track_place(self, place: PlaceOfData, loader: Any, name: str) -> None:
+        """Track the place of a loader under a name, or in the loader's stead where the script tracks that.
+
+        Raises:
+            UsageError: the script tracks something else under the name of its group.
+        """
+        own_name = next((own for own, item in self._tracked.items() if item is loader), None)
+        if own_name is None:
+            self.track({name: place})
+        else:
+            self._tracked[own_name] = place
+        self._place_of_data = place
+
     # --- restore --------------------------------------------------------------------------------------
 
     def restore(self) -> Mapping[str, Any] | None:
@@ -154,6 +177,8 @@ class Saver:
             self.stop(stop)
         if found.folder is None or found.manifest is None:
             self._not_finite_from_start = self._not_finite()
+            if (expected := self._order.expected_save) is not None and self._ranks.first:
+                self._writer.foresee(expected.bytes, expected.once)
             return None
         return self._put_back(found, began)
 
@@ -254,6 +279,7 @@ class Saver:
         due, asked, wanted = self._ranks.any_of((due, self._request.asked, self._asked_for))
         if last or asked:
             self.make_safe("end" if last else "asked")
+            self._writer.no_more()
         elif wanted:
             self.make_safe("asked")
         elif due:
@@ -269,6 +295,12 @@ class Saver:
             )
             leave(SAVED_ON_REQUEST, text)
         self._pace.left(time.monotonic())
+
+    @contextlib.contextmanager
+    def room_lent(self) -> Iterator[None]:
+        """Lend what is held for checkpoints to what is written in this block."""
+        with self._writer.room_lent():
+            yield
 
     def _is_due(self, step: int) -> bool:
         elapsed = time.monotonic() - self._saved_time
@@ -364,6 +396,8 @@ class Saver:
         began = time.monotonic()
         # The others may hear a moment later than the first one that the save before is through.
         self._settle(wait=self._divided)
+        if self._place_of_data is not None:
+            self._place_of_data.gather()
         random = self._ranks.at_first(bridge().random_state()) if self._ranks.several else None
         facts = store.Facts(
             run=self._order.run,
