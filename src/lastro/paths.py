@@ -103,6 +103,18 @@ class Home:
         """What processors like one have shown of their speed; `key` names model and node."""
         return self.root / "speed" / f"{key}.json"
 
+    def notes(self, key: str) -> Path:
+        """What people have written of one machine, a file for each note; `key` names the machine."""
+        return self.root / "notes" / key
+
+    def all_notes(self) -> list[Path]:
+        return sorted((self.root / "notes").glob("*/*.json"))
+
+    @property
+    def probes(self) -> Path:
+        """The stream of machines that were taken only to see how long that takes."""
+        return self.root / "probes" / "probes.jsonl"
+
     def smoke(self, key: str) -> Path:
         """The home of a campaign's smoke runs, with their disk; `key` names the campaign and its folder."""
         return self.root / "smoke" / key
