@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.billing import Lease
@@ -25,11 +26,13 @@ from lastro.flow import policy
 from lastro.flow.attaching import note_attached
 from lastro.flow.deciding import Standing, measured, standing_of, work_limit
 from lastro.flow.echo import Echo
+from lastro.flow.guarding import Guarding, before_deletion, rescue_what_can_be
 from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.leases import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
 from lastro.flow.money import may_bill
+from lastro.flow.measured_saves import expected_save
 from lastro.flow.orders import Place, code_of, config_record, make_order, unattended_seconds
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.presence import is_supervised
@@ -46,7 +49,7 @@ from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, 
 from lastro.rules import End, Limits
 from lastro.run.seat import take_seat_away
 from lastro.run.workdir import changed_in_place
-from lastro.units import show_duration
+from lastro.units import show_bytes, show_duration
 
 #: Seconds between two looks while nothing is to be done.
 LOOK_SECONDS = 0.1
@@ -68,6 +71,7 @@ class Told:
 
     attempts: set[tuple[str, int]] = field(default_factory=set)
     waits: dict[tuple[str, int], tuple[int, bool]] = field(default_factory=dict)
+    risks: dict[tuple[str, int], Mapping[str, object]] = field(default_factory=dict)
     ends: set[tuple[str, int]] = field(default_factory=set)
     fired: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
@@ -79,7 +83,8 @@ class Drive:
 
     `resumable`: paused or failed runs that are to go on, with the attempts that they had when this was asked.
     `echo`: shows a line that a job has printed; None where nobody wants to see it. `deciding`: decision
-    points are heeded; not where machines are only let go.
+    points are heeded; not where machines are only let go. `guarding`: what is done when something of value
+    lies on a machine that is let go.
     """
 
     session: Session
@@ -94,6 +99,7 @@ class Drive:
     resumable: Mapping[str, int] = field(default_factory=dict)
     echo: Callable[[str], None] | None = None
     deciding: bool = True
+    guarding: Guarding = Guarding.RESCUE
 
 
 class Driver:
@@ -441,6 +447,8 @@ class Driver:
 
     def _release(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Release)
+        session, writer = self._d.session, self._d.writer
+        before_deletion(session, writer, action.machine, self._d.guarding, self._d.clock, self._d.tell)
         self._d.provider.delete(action.machine)
 
     # --- runs -----------------------------------------------------------------------------------------
@@ -486,6 +494,7 @@ class Driver:
             limits=limits,
             disk_uuid=read_disk(self._d.session.disk).uuid,
             committed_step=_committed(self._d.session.view().run(run.id)),
+            expected_save=expected_save(self._d.session, self._d.session.view()),
         )
         order = make_order(self._d.plan, run, place)
         atomic.make_folder(folder.root)
@@ -540,6 +549,7 @@ class Driver:
         if next(life for life in view.run(action.run).attempts if life.number == action.attempt).alive:
             self._note_lost(view, policy.NoteLost(run=action.run, attempt=action.attempt, why=action.why))
         take_seat_away(self._folder.run(action.run), self._d.session.stream_name)
+        rescue_what_can_be(self._d.session, self._d.writer, action.machine, self._d.clock, self._d.tell)
         try:
             self._d.provider.delete(action.machine)
         except ProviderError as error:
@@ -586,6 +596,9 @@ class Driver:
                 if not life.alive and key not in self._told.ends:
                     self._told.ends.add(key)
                     self._d.tell(_ending(run, life.number))
+                if life.at_risk is not None and life.at_risk != self._told.risks.get(key):
+                    self._told.risks[key] = life.at_risk
+                    self._d.tell(_at_risk(run, life.at_risk))
                 waits = (life.waits, life.no_room is not None)
                 if waits != self._told.waits.setdefault(key, (0, False)):
                     self._told.waits[key] = waits
@@ -596,6 +609,12 @@ def note_gone(writer: StreamWriter, provider: Provider, machine_id: str, why: st
     """Record the end of a machine, with the time that it was used by its provider's clock."""
     machine = provider.describe(machine_id)
     writer.append(EventType.MACHINE_GONE, machine=machine.id, cause=why, seconds=machine.used_seconds)
+
+
+def _at_risk(run: RunView, facts: Mapping[str, Any]) -> str:
+    text = _("{run}: {count} files of value ({bytes}) lie where they go with the machine: {names}")
+    names = ", ".join(facts["what"][:3])
+    return text.format(run=run.name, count=facts["files"], bytes=show_bytes(facts["bytes"]), names=names)
 
 
 def _wait_for_room(run: RunView, life: AttemptView) -> str:

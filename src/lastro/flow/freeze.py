@@ -53,7 +53,7 @@ DEFAULT_DISK = "lastro-disk"
 #: What was made from the rest, and may come out otherwise on another box, with other solvers, on another day.
 _DERIVED = {
     "option", "options", "findings", "lease_why", "calendar", "unplaced", "total_hours", "slack_hours",
-    "disk_need", "decision_points", "tariffs",
+    "disk_need", "decision_points", "expected_save", "tariffs",
 }  # fmt: skip
 _SAYS_NOTHING = {"created_at", "code_git"} | _DERIVED
 _PLACE = {"provider", "disk", "machines", "lease", "boot_seconds"}

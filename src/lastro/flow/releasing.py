@@ -10,6 +10,7 @@ from lastro.clock import Clock
 from lastro.errors import Fenced, ProviderError
 from lastro.flow import silence
 from lastro.flow.drive import Drive, Driver, Tell, note_gone
+from lastro.flow.guarding import Guarding, before_deletion
 from lastro.flow.money import bill_of
 from lastro.flow.orders import unattended_seconds
 from lastro.flow.ownership import out_of_reach
@@ -82,6 +83,7 @@ def let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tel
         tell=tell,
         only=frozenset(),
         deciding=False,
+        guarding=Guarding.REFUSE,
     )
     Driver(drive).run()
 
@@ -93,6 +95,7 @@ def release(session: Session, clock: Clock, tell: Tell) -> Released:
     this home cannot drive any more, it still lets go what it has rented: nobody else can.
 
     Raises:
+        GuardRefused: something of value lies on a machine only.
         ProviderError: the provider could not, or the living command did not.
     """
     if (barred := out_of_reach(session)) is not None:
@@ -139,6 +142,7 @@ def _release_own(session: Session, clock: Clock, tell: Tell, *, disk_is_there: b
             if machine.id is None or machine.id not in mine or machine.id in working:
                 continue
             provider = provider_for(machine.provider, session.home, clock)
+            before_deletion(session, writer, machine.id, Guarding.REFUSE, clock, tell)
             provider.delete(machine.id)
             note_gone(writer, provider, machine.id, _("released"), clock)
             tell(_("machine {id} is gone: {why}").format(id=machine.id, why=_("released")))

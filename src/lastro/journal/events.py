@@ -57,8 +57,11 @@ class EventType(str, Enum):
     # deliverable.judged: run, name, path, verdict, why, level, level_why, loader, versions, seconds, digest,
     # metric, content, duplicate_of, near, bases, warnings
     DELIVERABLE_JUDGED = "deliverable.judged"
-    CAMPAIGN_CONCLUDED = "campaign.concluded"  # verdict, run, why, evidence
-    CAMPAIGN_CLOSED = "campaign.closed"  # exit_code, root_digest, report_html, report_json
+    CAMPAIGN_CONCLUDED = "campaign.concluded"  # verdict, run, why, evidence, stopped
+    # campaign.closed: exit_code, root_digest, report_html, report_json, signature, sealed
+    CAMPAIGN_CLOSED = "campaign.closed"
+    COPY_VERIFIED = "copy.verified"  # where, root_digest, files, bytes, apart, rehearsal: a second copy
+    COPY_WAIVED = "copy.waived"  # why: a person does without a second copy
 
     # the stream of one attempt
     ATTEMPT_STARTED = "attempt.started"  # run, name, attempt, machine, node, token, committed_step
@@ -78,6 +81,7 @@ class EventType(str, Enum):
     NOTICE_WITHDRAWN = "notice.withdrawn"  # source, why: the machine stays after all
     NOTICE_SILENT = "notice.silent"  # source, why: it is not asked any more
     DISK_SHORT = "disk.short"  # what, free, needed (bytes): what is still to come will not fit
+    DISK_HELD = "disk.held"  # bytes, why_not (null: all): room for checkpoints that are still to come
     DISK_FULL = "disk.full"  # what, free, needed: it waits for room
     DISK_ROOM = "disk.room"  # what, free, seconds: it goes on
     GUARD_WARNED = "guard.warned"  # files, bytes, what (paths, at most ten): on what goes with the machine
@@ -117,6 +121,8 @@ DURABLE = frozenset(
         EventType.DELIVERABLE_JUDGED,
         EventType.CAMPAIGN_CONCLUDED,
         EventType.CAMPAIGN_CLOSED,
+        EventType.COPY_VERIFIED,
+        EventType.COPY_WAIVED,
         EventType.ATTEMPT_STARTED,
         EventType.CHECKPOINT_COMMITTED,
         EventType.OUTPUT_PUBLISHED,

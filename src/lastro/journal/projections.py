@@ -13,6 +13,7 @@ from typing import Any
 
 from lastro.billing import Lease
 from lastro.clock import Stamp, elapsed, from_iso
+from lastro.journal.copies import copy_views
 from lastro.journal.costs import Told, cost_view
 from lastro.journal.decisions import decision_views
 from lastro.journal.events import EventType
@@ -128,6 +129,7 @@ def project(
         waits=wait_views(home),
         explanations=explanation_views(home),
         doubts=doubt_views(home),
+        copies=copy_views(home),
         at=now,
     )
 
@@ -230,16 +232,23 @@ def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
         return replace(
             view, items_done=facts["done"], items_total=facts["total"], items_offset=facts["offset"]
         )
-    if event.type is EventType.DISK_FULL:
-        return replace(view, no_room=facts["what"], waits=view.waits + 1)
-    if event.type is EventType.DISK_ROOM:
-        return replace(view, no_room=None)
     if event.type is EventType.CHECKPOINT_PASSED_OVER:
         return replace(view, passed_over=(*view.passed_over, (facts["folder"], facts["why"])))
     if event.type is EventType.ATTEMPT_ENDED:
         cause = facts["cause"]
         view = replace(view, limit=cause.get("limit"))
         return _ended(view, event.at, cause["end"], cause["why"], facts["step"])
+    return _fold_storage(view, event)
+
+
+def _fold_storage(view: AttemptView, event: Event) -> AttemptView:
+    """Fold what is told of the disk, and of what does not lie on it."""
+    if event.type is EventType.DISK_FULL:
+        return replace(view, no_room=event.facts["what"], waits=view.waits + 1)
+    if event.type is EventType.DISK_ROOM:
+        return replace(view, no_room=None)
+    if event.type is EventType.GUARD_WARNED:
+        return replace(view, at_risk=event.facts)
     return view
 
 
@@ -418,7 +427,11 @@ def _conclusion(home: Sequence[Event]) -> ConclusionView | None:
     if facts is None:
         return None
     return ConclusionView(
-        verdict=facts["verdict"], run=facts["run"], why=facts["why"], evidence=facts["evidence"]
+        verdict=facts["verdict"],
+        run=facts["run"],
+        why=facts["why"],
+        evidence=facts["evidence"],
+        stopped=facts.get("stopped"),
     )
 
 

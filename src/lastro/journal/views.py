@@ -43,6 +43,7 @@ class AttemptView:
     total is not known. `items_offset`: bytes of the index of items up to which `items_done` counts.
     `end` is a value of rules.End; `limit` says which one when it is `limit`.
     `process`: identity of the job (boot_id, pid, start_ticks) on its machine.
+    `at_risk`: the facts of the last `guard.warned`: what lies where it goes with the machine.
     `no_room`: what waits for room on the disk, until there is room; `waits`: how often anything had to wait.
     `worked_seconds`: see `journal.work`; of one that has not told its end, at least so long.
     """
@@ -68,6 +69,7 @@ class AttemptView:
     items_offset: int = 0
     limit: str | None = None
     no_room: str | None = None
+    at_risk: Mapping[str, Any] | None = None
     waits: int = 0
     worked_seconds: float | None = None
 
@@ -309,12 +311,16 @@ class DeliverableView:
 
 @dataclass(frozen=True, kw_only=True)
 class ConclusionView:
-    """The answer: adopt | keep_control | undecided | stopped, the run adopted, and why."""
+    """The answer: adopt | keep_control | undecided | stopped, the run adopted, and why.
+
+    `stopped`: why the whole campaign was ended before its runs were; None: it was not, or was not recorded.
+    """
 
     verdict: str
     run: str | None
     why: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    stopped: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,6 +339,22 @@ class DecisionView:
     made_at: str | None = None
     revised_at: str | None = None
     followed_at: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopyView:
+    """A second copy of a closed campaign, or that it was done without (`waived`: why).
+
+    `root_digest`: of what was copied and read again. `apart`: it lies on another file system. `rehearsal`:
+    the campaign ran on machines of this box, where no copy is far from the other.
+    """
+
+    at: str
+    where: str | None
+    root_digest: str | None
+    apart: bool
+    rehearsal: bool
+    waived: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,6 +426,16 @@ class CampaignView:
     waits: tuple[WaitView, ...] = ()
     explanations: tuple[ExplanationView, ...] = ()
     doubts: tuple[DoubtView, ...] = ()
+    copies: tuple[CopyView, ...] = ()
+
+    @property
+    def closing_state(self) -> str:
+        """Return open, sealed or closed: sealed until a second copy exists elsewhere, or was done without."""
+        if self.closed is None:
+            return "open"
+        root = self.closed.get("root_digest")
+        good = (one.waived is not None or (one.apart and one.root_digest == root) for one in self.copies)
+        return "closed" if any(good) else "sealed"
 
     @property
     def open_decision(self) -> DecisionView | None:

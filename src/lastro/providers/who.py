@@ -10,13 +10,14 @@ from lastro.providers.base import Machine
 from lastro.providers.environment import MACHINE, NODE, RELEASE
 from lastro.providers.here import host_node
 
-_LOCAL = "local-"
+#: How the ids of the local provider's machines begin.
+LOCAL_MACHINE = "local-"
 
 
 def who_of_environment(environment: Mapping[str, str]) -> Who:
     """Return who this process is: a machine of the local provider marks what runs on it."""
     machine, release = environment.get(MACHINE, ""), environment.get(RELEASE)
-    if machine.startswith(_LOCAL) and release is not None:
+    if machine.startswith(LOCAL_MACHINE) and release is not None:
         own = Path(release).parent
         return Who(node=environment.get(NODE, ""), instance=machine, own=own, environment=environment)
     return Who(node=environment.get(NODE) or host_node(), environment=environment)
@@ -24,6 +25,6 @@ def who_of_environment(environment: Mapping[str, str]) -> Who:
 
 def who_of(machine: Machine) -> Who:
     """Return who a machine is whose provider runs it on this box."""
-    if machine.id.startswith(_LOCAL):
+    if machine.id.startswith(LOCAL_MACHINE):
         return Who(node=machine.node, instance=machine.id, own=machine.workdir.parent)
     return Who(node=machine.node)

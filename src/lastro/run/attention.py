@@ -25,6 +25,7 @@ from lastro.run.notices import listener_of_this_machine
 from lastro.run.seat import Seat
 from lastro.run.seen import Seen
 from lastro.run.telemetry import Telemetry
+from lastro.run.valuables import ValuablesWatch
 
 
 class Watcher(Protocol):
@@ -84,4 +85,5 @@ def watchers(
         Requested(folder, order, stream),
         HangWatch(folder, order, stream),
         Telemetry(folder, tree),
+        ValuablesWatch(order, stream),
     )

@@ -106,13 +106,18 @@ def _beginning() -> tuple[float, datetime]:
     return steady(), datetime.now(timezone.utc)
 
 
-def release_after(cause: Cause, lease: Lease | None = None) -> None:
-    """Ask the machine to end itself when a limit has ended the work on it, where the machine listens.
+def releases(cause: Cause, lease: Lease | None = None) -> bool:
+    """Tell whether the machine ends itself after this cause: a limit has ended the work on it.
 
     A lot is paid to its end: while a person decides after a pilot it stays.
     """
     paid = lease is not None and lease.kind is LeaseKind.LOT
-    if cause.end is End.LIMIT and not (paid and cause.limit == LimitKind.PILOT.value):
+    return cause.end is End.LIMIT and not (paid and cause.limit == LimitKind.PILOT.value)
+
+
+def release_after(cause: Cause, lease: Lease | None = None) -> None:
+    """Ask the machine to end itself when a limit has ended the work on it, where the machine listens."""
+    if releases(cause, lease):
         let_machine_go(str(cause.limit).replace("_", " "))
 
 

@@ -20,8 +20,9 @@ from lastro.procs.killtree import end_tree
 from lastro.rules import End, Life, Next, Order, Verdict, after_attempt
 from lastro.run.attempt import RunningAttempt
 from lastro.run.history import committed_step, read_lives
-from lastro.run.limits import release_after
+from lastro.run.limits import release_after, releases
 from lastro.run.orphans import orphans_of
+from lastro.run.rescuing import rescue_own_storage
 from lastro.run.room import make_way, require_disk, wait_for_room
 from lastro.run.seat import Seat, claim_attempt, highest, take_seat
 from lastro.run.workdir import prepare
@@ -101,6 +102,8 @@ class _Supervisor:
             decided = after_attempt(lives, self._order.restart)
             if decided.verdict is not Verdict.RESTART:
                 self._end(current.stream, decided)
+                if releases(lives[-1].cause, self._order.limits.lease):
+                    rescue_own_storage(self._campaign.disk, self._clock)
                 release_after(lives[-1].cause, self._order.limits.lease)
                 return decided
             if lives[-1].cause.end is End.DISK_FULL:

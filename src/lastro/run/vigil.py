@@ -16,6 +16,7 @@ from lastro.paths import CampaignFolder
 from lastro.procs.identity import ProcessId, is_alive
 from lastro.providers.home_sign import HomeSign
 from lastro.run.limits import can_let_go, let_machine_go
+from lastro.run.rescuing import rescue_own_storage
 from lastro.run.seat import read_seat, read_seat_machine
 
 #: How often home is listened for within the time that it may be silent, and at most so many seconds apart.
@@ -53,6 +54,7 @@ def keep_vigil(watch: Watch, clock: Clock) -> None:
     home = HomeSign(watch.campaign, clock.monotonic())
     while not _at_work(watch):
         if home.silent_seconds(clock.monotonic()) >= watch.seconds:
+            rescue_own_storage(watch.campaign.disk, clock)
             let_machine_go(_("everything has ended, and home is silent"))
             return
         clock.sleep(min(watch.seconds / _LOOKS, _SECONDS_APART))
