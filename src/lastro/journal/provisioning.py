@@ -136,7 +136,8 @@ def _fold(one: Provision, event: Event, first_steps: Mapping[str, float], dispat
             gpu=card(gpus[0]["name"]) if gpus else one.gpu,
         )
         why = str(facts.get("summary") or facts["verdict"])
-        return _given_up(seen, event, why) if facts["verdict"] == "fail" else seen
+        trusted = facts.get("trusted", facts["verdict"] != "fail")
+        return seen if trusted else _given_up(seen, event, why)
     if event.type is EventType.RUN_DISPATCHED and one.tag not in dispatched:
         dispatched.add(one.tag)
         waited, first = _since(one, event), first_steps.get(str(one.machine))
