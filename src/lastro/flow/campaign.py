@@ -18,6 +18,7 @@ from lastro.flow.freeze import Draft, Durations, Sources, draw_up, freeze, open_
 from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
 from lastro.flow.lock_record import record_lock
+from lastro.flow.machine_memory import bad_record
 from lastro.flow.ownership import own
 from lastro.flow.quick import exit_code_of
 from lastro.flow.session import Session
@@ -315,6 +316,7 @@ def _drive(journey: _Journey, writer: StreamWriter, plan: Plan) -> Drive:
         only=journey.only,
         resumable=journey.resumable,
         echo=journey.wish.echo,
+        recall=lambda node: bad_record(journey.session.home, journey.clock, node),
     )
 
 

@@ -39,6 +39,7 @@ from lastro.flow.presence import is_supervised
 from lastro.flow.session import Session
 from lastro.flow.silence import Pulse, may_be_silent, told_after
 from lastro.journal.events import EventType
+from lastro.journal.nodes import NodeRecord
 from lastro.journal.signals import read_beat
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import AttemptView, CampaignView, RunView
@@ -75,6 +76,7 @@ class Told:
     ends: set[tuple[str, int]] = field(default_factory=set)
     fired: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
+    recalled: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +84,7 @@ class Drive:
     """What is to be driven. `only`: ids of runs to carry out; None: required and useful ones.
 
     `resumable`: paused or failed runs that are to go on, with the attempts that they had when this was asked.
+    `recall`: what is known against a machine of that name; None: nothing.
     `echo`: shows a line that a job has printed; None where nobody wants to see it. `deciding`: decision
     points are heeded; not where machines are only let go. `guarding`: what is done when something of value
     lies on a machine that is let go.
@@ -99,6 +102,7 @@ class Drive:
     resumable: Mapping[str, int] = field(default_factory=dict)
     echo: Callable[[str], None] | None = None
     deciding: bool = True
+    recall: Callable[[str], NodeRecord | None] = lambda _node: None
     guarding: Guarding = Guarding.RESCUE
 
 
@@ -386,6 +390,28 @@ class Driver:
                 id=machine.id, provider=self._d.provider.name
             )
         )
+        self._recall(machine.id, machine.node)
+
+    def _recall(self, machine: str, node: str) -> None:
+        """Name a machine that something speaks against, before it is used again."""
+        record = self._d.recall(node)
+        if record is None or machine in self._told.recalled:
+            return
+        self._told.recalled.add(machine)
+        self._d.writer.append(
+            EventType.MACHINE_RECALLED,
+            machine=machine,
+            node=record.node,
+            why=record.bad,
+            faults=len(record.faults),
+            hours=record.hours,
+            notes=len(record.notes),
+        )
+        self._d.tell(
+            _("careful: {id} is {node}, which this home knows: {why}").format(
+                id=machine, node=record.node, why=record.bad
+            )
+        )
 
     def _refused(self, tag: str, error: CapacityRefused) -> None:
         """Record that nothing was made, and ask again later; the wait grows with each refusal in a row."""
@@ -434,6 +460,8 @@ class Driver:
         assert isinstance(action, policy.Check)
         machine = self._d.provider.describe(action.machine)
         facts = dict(self._d.preflight(machine))
+        if facts.get("node") is not None:
+            self._recall(machine.id, str(facts["node"]))
         self._d.writer.append(EventType.PREFLIGHT_DONE, machine=machine.id, **facts)
         self._d.tell(_("preflight of {id}: {verdict}").format(id=machine.id, verdict=facts["verdict"]))
         if not facts.get("trusted", facts["verdict"] != "fail"):

@@ -33,6 +33,7 @@ class EventType(str, Enum):
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
     MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
+    MACHINE_RECALLED = "machine.recalled"  # machine, node, why, faults, hours, notes: it is known from before
     # decision.awaited: stage, runs (name, worked_hours, planned_hours, steps, items_done, items_total,
     # lost_steps, committed_step, status), cost (known, by currency), unknown (why it is not complete)
     DECISION_AWAITED = "decision.awaited"
