@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import statistics
+import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +20,7 @@ from lastro.flow.freeze import draw_up
 from lastro.flow.job_copy import Job, lend
 from lastro.flow.small import ENVIRONMENT, tiny, with_environment
 from lastro.locale import _
-from lastro.paths import Home
+from lastro.paths import Home, RunFolder
 from lastro.preflight import check as checks
 from lastro.preflight import trial as judging
 from lastro.preflight.budget import Yielded
@@ -33,6 +35,8 @@ from lastro.spec.load import LoadedCampaign
 
 #: Saves that a trial sees of a job that saves when it is told to.
 _SAVES = 4
+#: Of the step's time, what its lives may take; the rest is for beginning and for clearing up.
+_FOR_LIVES = 0.85
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,17 +56,34 @@ class Trials:
 
 def trial_of(trials: Trials) -> Extra:
     """Return the step of preflight that tries a campaign's job."""
+    left = threading.Event()
 
-    def step(
+    def work(
         subject: checks.Subject, seconds: float, locked: Mapping[str, Mapping[str, Value]]
     ) -> Iterable[Yielded]:
         try:
-            trial = _try(trials, seconds, _computed_on(subject))
+            trial = _try(trials, seconds * _FOR_LIVES, _computed_on(subject), left)
+        except _Left:
+            return []
         except LastroError as error:
             return [_not_tried(error)]
         return judging.judge(trial, trials.name, locked.get(trials.name))
 
-    return step
+    def leave() -> None:
+        left.set()
+        end_tree(marker_of(_root(trials)))
+
+    return Extra(work=work, leave=leave)
+
+
+class _Left(Exception):
+    """Nobody waits for this trial any more."""
+
+
+def _root(trials: Trials) -> Path:
+    loaded = trials.loaded
+    key = hashlib.sha256(f"{loaded.folder} {loaded.spec.campaign}".encode()).hexdigest()[:16]
+    return trials.home.trial(key)
 
 
 def _not_tried(error: LastroError) -> Finding:
@@ -83,40 +104,51 @@ def _computed_on(subject: checks.Subject) -> str:
     return f"{place}; torch {subject.versions.installed.get('torch')}"
 
 
-def _try(trials: Trials, seconds: float, computed_on: str) -> Trial:
+def _try(trials: Trials, seconds: float, computed_on: str, left: threading.Event) -> Trial:
     loaded, steps = trials.loaded, TRIAL_STEPS[trials.size]
+    ends = time.monotonic() + seconds
     small = trials.size is Size.CPU
     with with_environment(ENVIRONMENT if small else {}):
         draft = draw_up(loaded, trials.clock, on="local", adapt=tiny if small else None)
         job = Job(draft=draft, run=draft.plan.runs[0], plan=draft.plan)
-        key = hashlib.sha256(f"{draft.folder} {draft.plan.campaign}".encode()).hexdigest()[:16]
-        root = trials.home.trial(key)
+        root = _root(trials)
         with alone(root, _("another preflight tries this job")):
             end_tree(marker_of(root))  # what a trial that was killed has left
             if root.exists():
                 atomic.remove_tree(root)
             atomic.make_folder(root)
             try:
-                arm = _live(job, root, steps, seconds, trials.clock, ENVIRONMENT if small else {})
+                subject = _subject(job, root, steps, trials.clock, ENVIRONMENT if small else {})
+                arm = _live(subject, root, steps, ends - time.monotonic(), left)
             finally:
                 end_tree(marker_of(root))
                 atomic.remove_tree(root)
     return replace(seen(arm, steps), run=job.run.id, computed_on=computed_on)
 
 
-def _live(
-    job: Job, root: Path, steps: int, seconds: float, clock: Clock, environment: Mapping[str, str]
-) -> Arm:
+def _subject(job: Job, root: Path, steps: int, clock: Clock, environment: Mapping[str, str]) -> Subject:
     order, archive = lend(job, root, clock)
     order = replace(order, environment={**order.environment, **environment})
-    every = max(2, steps // _SAVES)
+    return Subject(order=order, archive=archive, every_steps=_between_saves(steps))
+
+
+def _between_saves(steps: int) -> int:
+    return max(2, steps // _SAVES)
+
+
+def _live(subject: Subject, root: Path, steps: int, seconds: float, left: threading.Event) -> Arm:
+    every = _between_saves(steps)
     told = Instructions(
         until=steps,
         kills={1: Kill(KILL, UPDATE, 2 * every + every // 2 + 1)},
-        pattern=job.draft.plan.checkpoints,
+        pattern=subject.order.checkpoints,
     )
-    subject = Subject(order=order, archive=archive, every_steps=every)
-    return live_through(subject, "trial", told, root, seconds=seconds)
+
+    def look(_run: RunFolder) -> None:
+        if left.is_set():
+            raise _Left
+
+    return live_through(subject, "trial", told, root, seconds=max(1.0, seconds), look=look)
 
 
 def seen(arm: Arm, wanted: int) -> Trial:

@@ -44,11 +44,17 @@ class _End:
         self.error = error
 
 
-def take(name: str, seconds: float, work: Callable[[], Iterable[Yielded]]) -> Step:
+def take(
+    name: str,
+    seconds: float,
+    work: Callable[[], Iterable[Yielded]],
+    leave: Callable[[], None] = lambda: None,
+) -> Step:
     """Take a step. What it has found until its time is over counts, and that it was over is a finding.
 
     A call into a dead file system or driver never returns and cannot be broken off; it is made in a thread
-    that nobody waits for. What a step raises is raised here.
+    that nobody waits for. What a step raises is raised here. `leave` ends what a step has started, when it is
+    left before its end: its time was over, or somebody typed Ctrl-C.
     """
     began = time.monotonic()
     said: queue.Queue[Yielded | _End] = queue.Queue()
@@ -67,18 +73,26 @@ def take(name: str, seconds: float, work: Callable[[], Iterable[Yielded]]) -> St
     findings: list[Finding] = []
     measured: list[Measured] = []
     is_over = False
-    while True:
-        try:
-            one = said.get(timeout=max(0.0, began + seconds - time.monotonic()))
-        except queue.Empty:
-            findings.append(_over(name, seconds))
-            is_over = True
-            break
-        if isinstance(one, _End):
-            if one.error is not None:
-                raise one.error
-            break
-        (measured if isinstance(one, Measured) else findings).append(one)  # type: ignore[arg-type]
+    has_ended = False
+    try:
+        while not has_ended:
+            try:
+                one = said.get(timeout=max(0.0, began + seconds - time.monotonic()))
+            except queue.Empty:
+                findings.append(_over(name, seconds))
+                is_over = True
+                break
+            if isinstance(one, _End):
+                has_ended = True
+                if one.error is not None:
+                    raise one.error
+            elif isinstance(one, Measured):
+                measured.append(one)
+            else:
+                findings.append(one)
+    finally:
+        if not has_ended:
+            leave()
     return Step(
         name=name,
         budget_seconds=seconds,

@@ -176,7 +176,7 @@ def judge_cuda(cuda: int | None, wanted: str) -> Finding:
 
 def _wanted(code: str, fact: str, value: str | None, wanted: str) -> Finding:
     try:
-        well = value is not None and parse_version(wanted).contains(value)
+        well = value is not None and parse_version(wanted).contains(Version(value))
     except InvalidVersion:
         value, well = _("{version} (no version that can be compared)").format(version=value), False
     return Finding(

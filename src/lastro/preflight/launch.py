@@ -84,7 +84,10 @@ def launch(subject: Subject, seconds: float) -> Iterator[Finding]:
             cwd=subject.workdir,
             env=with_interpreter(os.environ),
         )
-        told = strictjson.loads(done.out.strip().splitlines()[-1])
+        if done.timed_out:
+            yield _no_answer(_("none after {seconds:.0f} s").format(seconds=seconds))
+            return
+        told = strictjson.loads((done.out.strip() or done.err.strip()).splitlines()[-1])
     except (LastroError, ValueError, IndexError) as error:
         last = str(error)
         yield _no_answer(last)

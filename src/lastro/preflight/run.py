@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,6 +44,8 @@ from lastro.preflight.lock import Answer, Reading, State, Value, read_lock
 from lastro.preflight.lock_drift import judge_drift, judge_reading
 from lastro.preflight.machine_facts import facts_of, kind_of
 from lastro.preflight.size import BUDGETS, Due, Size
+from lastro.preflight.watch import Watch
+from lastro.preflight.watch import judge as judge_watched
 from lastro.spec.campaign import Campaign
 from lastro.stack import Stack, capture
 from lastro.stack.driver import NO_LIBRARY, Driver, ask_driver
@@ -72,8 +75,16 @@ DRIVER_CHECKS: tuple[Check, ...] = (
     gpu_link.check,
 )
 
-#: Takes a step that needs more than this room knows: the seconds that it has, what is locked, what it finds.
-Extra = Callable[[Subject, float, Mapping[str, Mapping[str, Value]]], Iterable[Yielded]]
+
+@dataclass(frozen=True)
+class Extra:
+    """A step that needs more than this room knows.
+
+    `work` is given the subject, the seconds that it has, and figures that are locked. `leave`: see `take`.
+    """
+
+    work: Callable[[Subject, float, Mapping[str, Mapping[str, Value]]], Iterable[Yielded]]
+    leave: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,10 +279,18 @@ def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
     if subject.cpu_only or subject.driver.cards:
         works[size.LAUNCH] = lambda seconds: launch(subject, seconds * 0.9)
     for name, extra in scope.extras.items():
-        works[name] = lambda seconds, extra=extra: extra(subject, seconds * 0.95, measured)  # type: ignore[misc]
-    for name, seconds in BUDGETS[scope.due.size].items():
-        if name in works:
-            yield take(name, seconds, lambda work=works[name], seconds=seconds: work(seconds))  # type: ignore[misc]
+        works[name] = lambda seconds, extra=extra: extra.work(subject, seconds, measured)  # type: ignore[misc]
+    if subject.driver.cards:
+        watch = Watch()
+        works[size.WATCH] = lambda _seconds: judge_watched(watch.end(), subject.driver.cards)
+    began, most = time.monotonic(), size.seconds_of(scope.due.size)
+    for name, budget in BUDGETS[scope.due.size].items():
+        if name not in works:
+            continue
+        # The last one has what the others left over: a job that starts slowly is no fault of its machine.
+        seconds = max(budget, most - (time.monotonic() - began)) if name == size.TRIAL else budget
+        leave = scope.extras[name].leave if name in scope.extras else lambda: None
+        yield take(name, round(seconds, 1), functools.partial(works[name], seconds), leave)
 
 
 def _all(checks: Sequence[Check], subject: Subject) -> Iterator[Finding]:
