@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from lastro.closeout.report import write_report
+from lastro.locale import LANGUAGES
 from lastro.paths import CampaignFolder
 from tools.sample_report import sample_page
 
@@ -40,9 +41,15 @@ def chromium(profile: Path, *arguments: str) -> subprocess.CompletedProcess[byte
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = CampaignFolder(tmp_path_factory.mktemp("digits"))
-    return write_report(sample_page(folder), folder)[0]
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The sample in each language."""
+    found = {}
+    for name in LANGUAGES:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LASTRO_LANG", name)
+            folder = CampaignFolder(tmp_path_factory.mktemp(name))
+            found[name] = write_report(sample_page(folder), folder)[0]
+    return found
 
 
 def pixels(png: bytes) -> tuple[int, int, list[bytes]]:
@@ -85,7 +92,8 @@ def brightness(pixel: Sequence[int]) -> float:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_report_is_readable_in_both_themes(report: Path, tmp_path: Path, theme: str) -> None:
+def test_the_report_is_readable_in_both_themes(reports: dict[str, Path], tmp_path: Path, theme: str) -> None:
+    report = reports["en"]
     picture = tmp_path / "report.png"
     dark = ["--force-dark-mode"] if theme == "dark" else []
     chromium(tmp_path / "profile", "--window-size=800,900", *dark, f"--screenshot={picture}", report.as_uri())
@@ -118,30 +126,67 @@ addEventListener('load', () => {{
     const scale = e.getCTM() ? e.getCTM().a : 1;
     return parseFloat(inner.defaultView.getComputedStyle(e).fontSize) * scale < 8.5;
   }});
+  const light = text => {{
+    const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3).map(Number).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  }};
+  const behind = e => {{
+    for (; e; e = e.parentElement) {{
+      const found = inner.defaultView.getComputedStyle(e).backgroundColor;
+      if (!/, 0\\)$/.test(found)) return found;
+    }}
+    return 'rgb(255, 255, 255)';
+  }};
+  const pale = [...inner.querySelectorAll('body *')].filter(e => {{
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) return false;
+    const style = inner.defaultView.getComputedStyle(e);
+    if (!e.getBoundingClientRect().width || e.closest('s, thead')) return false;
+    const own = light(e.closest('svg') ? style.fill : style.color);
+    const [a, b] = [own, light(behind(e))].sort((x, y) => y - x);
+    return (a + 0.05) / (b + 0.05) < 4.5;  // WCAG 2.2, level AA
+  }});
   const loaded = inner.defaultView.performance.getEntriesByType('resource').map(e => e.name);
   document.title = JSON.stringify({{
     width: inner.documentElement.clientWidth, scroll: root.scrollWidth,
     wide: wide.map(e => e.tagName + '.' + e.className), texts: texts.map(e => e.textContent),
-    small: small.map(e => e.textContent), loaded: loaded, headings: inner.querySelectorAll('h2').length,
+    small: small.map(e => e.textContent), pale: pale.map(e => e.textContent.slice(0, 30)),
+    language: inner.documentElement.lang, loaded: loaded, headings: inner.querySelectorAll('h2').length,
   }});
 }});
 </script></body></html>"""
 
 
-@pytest.mark.parametrize("width", [420, 1280])
-def test_nothing_overflows_and_nothing_is_loaded(report: Path, tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "language", "theme"), [(420, "en", "dark"), (420, "pt_BR", "light"), (1280, "pt_BR", "dark")]
+)
+def test_nothing_overflows_is_pale_or_is_loaded(
+    reports: dict[str, Path], tmp_path: Path, width: int, language: str, theme: str
+) -> None:
     """A page of the same folder looks into the report through a frame of exactly this width."""
     probe = tmp_path / "probe.html"
-    probe.write_text(PROBE.format(report=report.as_uri(), width=width))
+    probe.write_text(PROBE.format(report=reports[language].as_uri(), width=width))
+    dark = ["--force-dark-mode"] if theme == "dark" else []
     done = chromium(
-        tmp_path / "profile", f"--window-size={width + 100},1000", "--allow-file-access-from-files",
+        tmp_path / "profile", f"--window-size={width + 100},1000", "--allow-file-access-from-files", *dark,
         "--enable-logging=stderr", "--v=0", "--dump-dom", probe.as_uri(),
     )  # fmt: skip
     found = re.search(r"<title>(.*?)</title>", done.stdout.decode(), re.S)
     assert found, done.stdout[:2000]
     told = json.loads(unescape(found[1]))
     assert told["width"] == width and told["headings"] >= 9
+    assert told["language"] == language.replace("_", "-")
     assert told["scroll"] <= width
     assert told["wide"] == [] and told["texts"] == [] and told["small"] == []
+    assert told["pale"] == []
     assert told["loaded"] == []
     assert [line for line in done.stderr.decode().splitlines() if "CONSOLE" in line] == []
+
+
+def test_it_prints_to_a_few_pages(reports: dict[str, Path], tmp_path: Path) -> None:
+    paper = tmp_path / "report.pdf"
+    chromium(tmp_path / "profile", f"--print-to-pdf={paper}", reports["pt_BR"].as_uri())
+
+    pages = re.findall(rb"/Type\s*/Page\b", paper.read_bytes())
+
+    assert 2 <= len(pages) <= 9

@@ -37,10 +37,12 @@ def campaign(home: Home, name: str, question: str, *, closed: bool) -> Path:
     writer.append(E.PLAN_FROZEN, digest="d" * 64, plan=plan)
     lease = {
         "offer": "order 4711", "kind": "lot", "price": {"amount": "47.14", "currency": "USD"},
-        "unit_seconds": 1, "minimum_seconds": 0, "term_seconds": 3600.0, "source": "declared",
+        "unit_seconds": 1, "minimum_seconds": 0, "term_seconds": 3600, "source": "declared",
     }  # fmt: skip
     writer.append(E.MACHINE_INTENDED, tag="t", provider="local", lease=lease, why="a run waits")
     if closed:
+        writer.append(E.MACHINE_CREATED, tag="t", machine="m", node="n", requested_at="2026-11-30T08:00:00Z")
+        writer.append(E.MACHINE_GONE, machine="m", cause="released", seconds=60.0)
         writer.append(E.CAMPAIGN_CONCLUDED, verdict="adopt", run="id-wide", why="wide is better", evidence={})
         writer.append(E.CAMPAIGN_CLOSED, exit_code=0, root_digest="r", report_html="h", report_json="j")
     writer.close()
@@ -174,3 +176,25 @@ def test_thirty_two_processes_that_write_and_ask_at_once_lose_nothing(home: Home
         assert summary.why == f"why {number}"
     home.index.unlink()
     assert {one.facts.name: one.summary for one in overview(home, SystemClock())} == found
+
+
+def test_a_report_of_this_moment_is_written_where_it_is_wanted(home: Home, tmp_path: Path) -> None:
+    asked = CliRunner().invoke(
+        cli,
+        ["status", "--campaign", "/digits.yaml", "--report", str(tmp_path / "now" / "r.html")],
+        env={"LASTRO_HOME": str(home.root)},
+        catch_exceptions=False,
+    )
+
+    assert asked.exit_code == 0, asked.output
+    assert "Adopt wide" in (tmp_path / "now" / "r.html").read_text()
+    assert asked.output.endswith("r.html\n")
+
+
+def test_a_report_of_all_campaigns_is_refused(home: Home, tmp_path: Path) -> None:
+    asked = CliRunner().invoke(
+        cli, ["status", "--all", "--report", str(tmp_path / "r.html")], env={"LASTRO_HOME": str(home.root)}
+    )
+
+    assert asked.exit_code != 0
+    assert not (tmp_path / "r.html").exists()

@@ -10,6 +10,7 @@ import click
 from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
+from lastro.errors import UsageError
 from lastro.flow.live import live_of
 from lastro.flow.money import may_bill
 from lastro.flow.releasing import given_up, left_behind, told_of
@@ -19,6 +20,7 @@ from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
 from lastro.view.gather import page_from
+from lastro.view.html_file import write_html
 from lastro.view.summary_text import summary_lines
 from lastro.view.terminal import status as status_view
 
@@ -33,8 +35,13 @@ from lastro.view.terminal import status as status_view
     flag_value="",
     help="All campaigns of this home; with TEXT, those that hold each of its words.",
 )
+@option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the report as it is now to this HTML file, too.",
+)
 @as_json_option
-def status(campaign_file: Path, text: str | None, as_json: bool) -> None:
+def status(campaign_file: Path, text: str | None, report: Path | None, as_json: bool) -> None:
     """Show what runs, what it has cost, what is at risk.
 
     Reads only: it can be asked at any time, from any terminal of this home. With --all it lists every
@@ -44,21 +51,29 @@ def status(campaign_file: Path, text: str | None, as_json: bool) -> None:
     Example:
       lastro status
       lastro status --json
+      lastro status --report now.html
       lastro status --all "shift 4711"
     """
     if text is not None:
+        if report is not None:
+            raise UsageError(_("a report is of one campaign"), hint=_("leave --all or --report out"))
         _list(text, as_json=as_json)
         return
     session = find_session(Home(home_root()), SystemClock(), campaign_file)
     view = session.view()
     left = left_behind(session, view)
-    page = page_from(session.on_disk, view, live=live_of(session, view, time.monotonic()), curves=as_json)
+    live = live_of(session, view, time.monotonic())
+    page = page_from(session.on_disk, view, live=live, curves=as_json or report is not None)
+    if report is not None:
+        write_html(page, report)
     if as_json:
         unattended = [machine.id or machine.tag for machine in left]
         doubtful = [machine.id for machine in given_up(view)]
         print_json({**page_json(page), "unattended": unattended, "may_bill": doubtful, "exit_code": 0})
         return
     show(status_view(page))
+    if report is not None:
+        click.echo(_("report: {path}").format(path=report))
     if view.open_decision is not None:
         for one in still_billing(view):
             click.echo(f"{one.what}: {one.why}")

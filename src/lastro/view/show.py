@@ -56,6 +56,12 @@ def hours(value: float | None) -> str:
     return unknown() if value is None else show_duration(timedelta(hours=value))
 
 
+def signed_hours(value: float) -> str:
+    """Return a difference of durations with its sign."""
+    shown = show_duration(timedelta(hours=abs(value)))
+    return f"+{shown}" if value > 0 else f"−{shown}" if value < 0 else "±0"
+
+
 def money(value: Money | None) -> str:
     """Return an amount; one that is not known says so."""
     return unknown() if value is None else str(value)
