@@ -22,6 +22,7 @@ from lastro.closeout.near import mark_near
 from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
 from lastro.closeout.report import write_report
+from lastro.disk.hold import release_hold
 from lastro.errors import UsageError
 from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
@@ -68,6 +69,8 @@ def close(
     session.mirror()
     require_whole(session)
     view = session.view()
+    for run in view.runs:  # what a machine that was lost has held
+        release_hold(session.disk.hold(plan.campaign, run.id))
     promise = promise_of(plan.as_json())
     judgements = _judge(session, writer, plan, promise, view, tell)
     evidence = [evidence_of(run, promise, judgements) for run in view.runs if run.superseded_by is None]

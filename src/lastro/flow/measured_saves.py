@@ -11,6 +11,7 @@ from lastro.flow.session import Session
 from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.plan.state import State
+from lastro.rules import ExpectedSave
 from lastro.units import show_bytes
 
 
@@ -43,6 +44,15 @@ def measured_saves(earlier: Earlier, campaign_file: Path, code_digest: str | Non
             older, _("measured: the largest of {count} saves with older code, {smallest} to {largest}")
         )
     return None
+
+
+def expected_save(session: Session, view: CampaignView) -> ExpectedSave | None:
+    """Return the largest checkpoint that runs of this campaign have made with its code of now; None: none."""
+    saves = list(_saves(session, view, superseded=False))
+    if not saves:
+        return None
+    state = _largest(saves, _("the largest of {count} saves of this campaign, {smallest} to {largest}"))
+    return ExpectedSave(bytes=state.saved, once=state.once, why=state.why)
 
 
 def _is(session: Session, campaign_file: Path) -> bool:

@@ -10,12 +10,12 @@ from lastro.billing import Lease, LeaseKind
 from lastro.paths import Disk
 from lastro.plan.build import Plan, PlannedRun
 from lastro.providers.base import Machine, Traits
-from lastro.rules import CodeIdentity, Corpus, Limits, Order
+from lastro.rules import CodeIdentity, Corpus, ExpectedSave, Limits, Order
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where an order is carried out."""
+    """Where an order is carried out. `expected_save`: as saves were that were made; None: as planned."""
 
     machine: Machine
     traits: Traits
@@ -25,6 +25,7 @@ class Place:
     limits: Limits = field(default_factory=Limits)
     disk_uuid: str | None = None
     committed_step: int | None = None
+    expected_save: ExpectedSave | None = None
 
 
 def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
@@ -53,6 +54,7 @@ def make_order(plan: Plan, run: PlannedRun, place: Place) -> Order:
         checkpoint=plan.checkpoint,
         hang=plan.hang,
         checkpoints=plan.checkpoints,
+        expected_save=place.expected_save or plan.expected_save,
         resume_arg=plan.resume_arg,
         corpus=plan.corpus,
         outputs=tuple(deliverable.path for deliverable in plan.deliverables),

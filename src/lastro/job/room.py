@@ -37,6 +37,8 @@ class FullDisk:
         self._since: float | None = None
         self._what = ""
         self.sign_of_life: Callable[[], None] = lambda: None
+        #: Lets go what is held for checkpoints; tells whether that was anything.
+        self.give_way: Callable[[], bool] = lambda: False
 
     def on_full(self, what: str) -> OnFull:
         """Return what a writer of lines asks when its disk is full. `what`: the lines, for people."""
@@ -54,6 +56,8 @@ class FullDisk:
             what: what found no room, for people.
             least: bytes that it needs, as far as that is known.
         """
+        if self.give_way():
+            return
         room = self._look()
         needed = max(least, room.for_work + MORE_BYTES)
         self._say_full(what, room, needed)

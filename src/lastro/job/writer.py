@@ -8,16 +8,19 @@ safe point. A process that ends waits for the thread, so what was begun becomes 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lastro import atomic
 from lastro.checkpoint import retention, store
 from lastro.checkpoint.snapshot import Snapshot
+from lastro.disk.hold import Held
 from lastro.errors import Fenced, StorageError
+from lastro.job.checkpoint_room import CheckpointRoom
 from lastro.job.joint_save import JointSave
 from lastro.job.leaving import leave, tell
 from lastro.job.place import Place
@@ -29,6 +32,8 @@ from lastro.units import show_bytes
 #: A smaller state is durable before the loop goes on: that takes milliseconds, so nothing would be won by
 #: letting the loop run ahead of it.
 BESIDE_FROM = 8 << 20
+#: By so much a checkpoint has to be larger than the ones before for the room to be looked at again.
+_MUCH_LARGER = 1.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +87,10 @@ class CheckpointWriter:
         # Of its own: the thread must not wait for room where only the loop can make some.
         self._signals = SignalWriter(place.signals)
         self._verified: set[str] = set()
-        self._foreseen = False
+        self._room = CheckpointRoom(place)
+        full.give_way = self._room.let_go
+        self._foreseen = 0
+        self._told_held: str | None = None
         self._save: _Save | None = None
         self._thread: threading.Thread | None = None
         atexit.register(self._tell_at_exit)
@@ -92,15 +100,17 @@ class CheckpointWriter:
         self._verified.add(name)
 
     def foresee(self, size: int, once: int = 0) -> None:
-        """Say, one time, when the disk cannot hold the checkpoints that are kept and the one being made.
+        """Hold the room for the checkpoints that are kept and the one being made; say when it is not there.
+
+        Once, and again when they turn out larger.
 
         Args:
             size: bytes of one checkpoint.
             once: bytes that are written a single time.
         """
-        if self._foreseen:
+        if size <= self._foreseen * _MUCH_LARGER:
             return
-        self._foreseen = True
+        self._foreseen = size
         there = len(store.names(self._checkpoints))
         keep = retention.most(self._policy)
         missing = keep + 1 - there
@@ -109,6 +119,26 @@ class CheckpointWriter:
                 keep=keep, size=show_bytes(size)
             )
             self._full.foresee(what, missing * size + once)
+        held = self._room.take(size, once)
+        if held is not None and (held.why_not or "") != self._told_held:
+            self._tell_held(held)
+
+    def _tell_held(self, held: Held) -> None:
+        self._told_held = held.why_not or ""
+        with contextlib.suppress(OSError):
+            self._signals.send(Signal.DISK_HELD, bytes=held.bytes, why_not=held.why_not)
+        if held.why_not is not None:
+            tell(_("no room is held for checkpoints: {why}").format(why=held.why_not))
+
+    @contextlib.contextmanager
+    def room_lent(self) -> Iterator[None]:
+        """Lend what is held for checkpoints to what is written in this block."""
+        with self._room.lent():
+            yield
+
+    def no_more(self) -> None:
+        """Hold no room any more: the last save is through."""
+        self._room.end()
 
     @property
     def in_flight(self) -> int | None:
@@ -201,7 +231,9 @@ class CheckpointWriter:
         raise error
 
     def _make_room(self, save: _Save) -> None:
-        """Let go what this save makes superfluous anyway; wait for room when that is nothing."""
+        """Let go what is held, then what this save makes superfluous anyway; else wait for room."""
+        if self._room.let_go():
+            return
         if not retention.make_room(self._checkpoints, self._policy, self._verified):
             self._full.wait(_("step {step}").format(step=save.facts.step), save.snapshot.to_write)
 
@@ -216,6 +248,7 @@ class CheckpointWriter:
     def _write_part(self, save: _Save) -> None:
         assert save.joint is not None
         self._place.require_disk()
+        self._room.make_way()
         save.joint.write(save.snapshot)
 
     def _collect(self, save: _Save) -> None:
@@ -224,6 +257,7 @@ class CheckpointWriter:
 
     def _publish(self, save: _Save) -> None:
         self._place.require_disk()
+        self._room.make_way()
         draft: store.Draft | None
         if save.joint is not None:
             draft = save.joint.publish(save.snapshot, save.from_start)
@@ -265,6 +299,7 @@ class CheckpointWriter:
     def _let_go(self, save: _Save) -> None:
         retention.apply_retention(self._checkpoints, self._policy, self._verified)
         retention.remove_unused_base(self._checkpoints)
+        self._room.take_again()
 
 
 def _carry_out(save: _Save) -> None:

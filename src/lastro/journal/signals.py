@@ -38,6 +38,7 @@ class Signal(str, Enum):
     LEFT = "left"  # step: saved on request, leaving with code 85
     FINISHED = "finished"  # step
     DISK_SHORT = "disk_short"  # what, free, needed (bytes): what is still to come will not fit
+    DISK_HELD = "disk_held"  # bytes, why_not (null: all): room for checkpoints that are still to come
     DISK_FULL = "disk_full"  # what, free, needed (bytes): the job waits until there is room
     DISK_ROOM = "disk_room"  # what, free, seconds (waited): it goes on
 

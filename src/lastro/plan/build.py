@@ -14,7 +14,7 @@ from lastro.plan.best import best_of
 from lastro.plan.bill import disk_for
 from lastro.plan.calendar import Calendar, lay_out, without_unknown
 from lastro.plan.candidates import Candidate, Protocol, Question, reductions, whole
-from lastro.plan.disk_need import Measured, disk_need
+from lastro.plan.disk_need import Measured, disk_need, state_of
 from lastro.plan.findings import FAIL, Known, findings
 from lastro.plan.findings_of_design import what_it_decides
 from lastro.plan.learned import informed
@@ -26,7 +26,7 @@ from lastro.plan.points import decision_points
 from lastro.plan.risk import Risk
 from lastro.plan.stages import stages_digest
 from lastro.plan.tariffs import tariffs_of
-from lastro.rules import Corpus, HangPolicy
+from lastro.rules import Corpus, ExpectedSave, HangPolicy
 from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign
 from lastro.spec.offers import Offers
@@ -108,6 +108,7 @@ def make_plan(
             interruption_seconds=_between_interruptions(chosen.taken),
         ),
         checkpoints=campaign.checkpoints,
+        expected_save=_expected_save(campaign, measured),
         resume_arg=campaign.resume_arg,
         deliverables=_deliverables(campaign),
         decision=_decision(campaign),
@@ -145,6 +146,14 @@ def make_plan(
         silence_seconds=campaign.silence.total_seconds(),
         tariffs=tariffs_of(market, chosen.taken.offer if chosen.taken else None, calendar, need),
     )
+
+
+def _expected_save(campaign: Campaign, measured: Measured) -> ExpectedSave | None:
+    """Return how large a checkpoint of lastro's is; None: nobody knows, or the program saves by itself."""
+    state = state_of(campaign, measured)
+    if isinstance(state, str) or campaign.resume != "training" or campaign.checkpoints is not None:
+        return None
+    return ExpectedSave(bytes=state.saved, once=state.once, why=state.why)
 
 
 def _between_interruptions(taken: Candidate | None) -> float | None:

@@ -13,7 +13,7 @@ from lastro.plan.learned import Learned
 from lastro.plan.parts import WHOLE, DiskNeed, DiskPart, Finding, Option, Slot, Span, Unplaced
 from lastro.plan.points import DecisionPoint
 from lastro.plan.tariffs import Tariffs
-from lastro.rules import CheckpointPolicy, Corpus, HangPolicy, StopKind, StopRule
+from lastro.rules import CheckpointPolicy, Corpus, ExpectedSave, HangPolicy, StopKind, StopRule
 from lastro.spec.run_id import canonical_json
 from lastro.units import Money
 
@@ -79,7 +79,8 @@ class Plan:
     rented or nothing can be. `lease_why` says why it is this one. `protocol`: reduced when runs are
     `left_out`, which the user has to ask for. `stages_digest`: of the stages as they stand in the file;
     `estimates`: what was measured of runs, and stands on the calendar in the place of what the file says.
-    `tariffs`: what the bill is made from beside machines; None when nothing else is priced.
+    `tariffs`: what the bill is made from beside machines; None when nothing else is priced. `expected_save`:
+    how large a checkpoint of a run is, before there is one; None: nobody knows.
     """
 
     campaign: str
@@ -131,6 +132,7 @@ class Plan:
     hang: HangPolicy = field(default_factory=HangPolicy)
     max_weather: Money | None = None
     tariffs: Tariffs | None = None
+    expected_save: ExpectedSave | None = None
 
     def run(self, run: str) -> PlannedRun:
         """Return one run by its id or name. Raises KeyError."""
@@ -154,7 +156,7 @@ class Plan:
             value["decision"]["adopt_margin"] = f"{self.decision.adopt_margin:f}"
         value["options"] = [option.as_json() for option in self.options]
         value["tariffs"] = self.tariffs.as_json() if self.tariffs else None
-        for name in ("estimates", "tariffs"):
+        for name in ("estimates", "tariffs", "expected_save"):
             if not value[name]:  # a plan of before is written as it was, and so has its digest
                 del value[name]
         return _lists(value)  # type: ignore[no-any-return]
@@ -214,6 +216,7 @@ _OPTIONAL: Mapping[str, Any] = {
     "tariffs": Tariffs.from_json,
     "total_hours": lambda span: Span(**span),
     "lease": Lease.from_json,
+    "expected_save": lambda save: ExpectedSave(**save),
     "disk_need": lambda need: DiskNeed(
         **{**need, "parts": tuple(DiskPart(**part) for part in need["parts"])}
     ),

@@ -10,7 +10,15 @@ from lastro.rules.hang import HangPolicy, Silence, judge_silence
 from lastro.rules.limits import LimitKind, Limits, judge_limits, leaving_seconds
 from lastro.rules.notice import NoticePlan
 from lastro.rules.notice import decide as decide_notice
-from lastro.rules.order import Attempt, Best, CheckpointPolicy, CodeIdentity, Order, RestartPolicy
+from lastro.rules.order import (
+    Attempt,
+    Best,
+    CheckpointPolicy,
+    CodeIdentity,
+    ExpectedSave,
+    Order,
+    RestartPolicy,
+)
 from lastro.rules.restart import Life, Next, Verdict, after_attempt
 from lastro.rules.stop import Stop, StopKind, StopRule, judge_input, judge_resume, judge_values
 
@@ -23,6 +31,7 @@ __all__ = [
     "Corpus",
     "End",
     "Ended",
+    "ExpectedSave",
     "HangPolicy",
     "Leave",
     "Life",

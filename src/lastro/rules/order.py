@@ -48,6 +48,18 @@ class CheckpointPolicy:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExpectedSave:
+    """How large a checkpoint is going to be.
+
+    `bytes`: of each. `once`: written a single time beside all of them. `why`: who says so.
+    """
+
+    bytes: int
+    once: int
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class RestartPolicy:
     """How many starts in a row may end without verified progress before a run is given up."""
 
@@ -80,7 +92,8 @@ class Order:
 
     Paths are absolute and belong to the machine that carries out the order. `checkpoints` is the pattern,
     below the workdir, of the saves of a program that lastro knows nothing of; `resume_arg` what its command
-    gets to go on from one of them. `unattended_seconds`: how long the machine waits for a word of home after
+    gets to go on from one of them. `expected_save`: how large a checkpoint is going to be, None where nobody
+    knows before the first one. `unattended_seconds`: how long the machine waits for a word of home after
     everything on it has ended, before it lets itself go.
     """
 
@@ -114,6 +127,7 @@ class Order:
     limits: Limits = field(default_factory=Limits)
     setup: str | None = None
     unattended_seconds: float = 900.0
+    expected_save: ExpectedSave | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "limits": self.limits.as_json()}
@@ -133,6 +147,8 @@ class Order:
         fields["restart"] = RestartPolicy(**fields.get("restart", {}))
         fields["limits"] = Limits.from_json(fields["limits"]) if fields.get("limits") else Limits()
         fields["corpus"] = Corpus(**fields["corpus"]) if fields.get("corpus") else None
+        expected = fields.get("expected_save")
+        fields["expected_save"] = ExpectedSave(**expected) if expected else None
         if fields.get("code"):
             code = fields["code"]
             only = tuple(code["only"]) if code.get("only") is not None else None

@@ -12,6 +12,7 @@ from typing import Any
 from lastro import __version__, atomic, strictjson
 from lastro.checkpoint.store import names
 from lastro.clock import Clock, iso
+from lastro.disk.hold import release_hold
 from lastro.journal.events import EventType
 from lastro.journal.signals import Heartbeat
 from lastro.journal.streams import StreamWriter, read_stream
@@ -170,6 +171,7 @@ class RunningAttempt:
         self._saves.finish(ended, self._watch.look)
         self._watch.look(last=True)
         cause = self._cause(ended)
+        release_hold(_campaign(self._order).disk.hold(self._order.campaign, self._order.run))
         self.stream.append(
             EventType.ATTEMPT_ENDED,
             cause=cause.as_json(),

@@ -53,6 +53,7 @@ class Watch:
             Signal.EXCEPTION: self._exception,
             Signal.FIRST_STEP: self._first_step,
             Signal.DISK_SHORT: self._disk_short,
+            Signal.DISK_HELD: self._disk_held,
             Signal.DISK_FULL: self._disk_full,
             Signal.DISK_ROOM: self._disk_room,
         }
@@ -225,6 +226,10 @@ class Watch:
     def _disk_short(self, facts: Mapping[str, Any]) -> None:
         what, free, needed = str(facts["what"]), int(facts["free"]), int(facts["needed"])
         self._append(EventType.DISK_SHORT, what=what, free=free, needed=needed)
+
+    def _disk_held(self, facts: Mapping[str, Any]) -> None:
+        why_not = None if facts["why_not"] is None else str(facts["why_not"])
+        self._append(EventType.DISK_HELD, bytes=int(facts["bytes"]), why_not=why_not)
 
     def _disk_full(self, facts: Mapping[str, Any]) -> None:
         what, free, needed = str(facts["what"]), int(facts["free"]), int(facts["needed"])
