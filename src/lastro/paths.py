@@ -276,6 +276,16 @@ class Disk:
         """Room that is held for last words, and let go when the disk is full."""
         return self.root / ".lastro" / "reserve"
 
+    @property
+    def mirror(self) -> Path:
+        """`mirror.json`: the place elsewhere that holds what this disk holds, where it does not outlive machines."""
+        return self.root / ".lastro" / "mirror.json"
+
+    @property
+    def mirror_uploads(self) -> Path:
+        """Uploads to the mirror that are not complete."""
+        return self.root / ".lastro" / "mirror-uploads"
+
     def hold(self, campaign: str, run: str) -> Path:
         """Room that is held for the checkpoints of a run while it trains."""
         return self.root / ".lastro" / f"hold-{campaign}-{run}"

@@ -22,6 +22,28 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "the seal holds the end of each stream",
+        "closeout/seal.py",
+        '"head": reading.head.digest}',
+        '"head": ""}',
+        "tests/flow/test_auditing.py::test_one_flipped_byte_of_any_file_is_found_and_the_file_named",
+    ),
+    Mechanism(
+        "a lot of several machines is paid once for all of them",
+        "journal/lots.py",
+        "if len(group) >= lease.machines:",
+        "if len(group) >= 1:",
+        "tests/journal/test_lots.py::"
+        "test_two_machines_of_one_lot_cost_its_price_and_the_third_begins_another",
+    ),
+    Mechanism(
+        "what is typed after the closing is sealed again",
+        "flow/session.py",
+        "            if self.on_disk.close_seal.exists():\n                write_seal(self.on_disk)\n",
+        "",
+        "tests/flow/test_auditing.py::test_one_flipped_byte_of_any_file_is_found_and_the_file_named",
+    ),
+    Mechanism(
         "a row of the index is believed by its own sum",
         "journal/index.py",
         "if row[3] == _sum(*row[:3])",

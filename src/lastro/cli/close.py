@@ -2,39 +2,111 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_option, command
+from lastro.cli.close_audit import tell_audit
+from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import narrator, print_json, show
 from lastro.clock import SystemClock
-from lastro.flow.closing import close_session
-from lastro.flow.session import find_session
+from lastro.errors import UsageError
+from lastro.flow.auditing import audit
+from lastro.flow.closing import Closing, close_session, page_again
+from lastro.flow.copying import copy_to, do_without
+from lastro.flow.session import Session, find_session
+from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
 from lastro.view.terminal import summary
 
+_Folder = click.Path(path_type=Path, file_okay=False)
+_File = click.Path(path_type=Path, exists=True, dir_okay=False)
+
 
 @command()
+@option("--audit", "audited", type=_Folder, help="Check a campaign's folder, of anywhere, and close nothing.")
+@option("--no-reload", is_flag=True, help="With --audit: run no command of the campaign.")
+@option("--signers", type=_File, help="With --audit: whose signatures are believed, as ssh-keygen has it.")
+@option("--sign", "key", type=_File, help="Sign with this key of SSH, by ssh-keygen.")
+@option("--copy", "copied", type=_Folder, help="Make a second copy in this folder, and read it again.")
+@option("--no-second-copy", is_flag=True, help="Do without one; say --why.")
+@option("--why", metavar="TEXT", help="Why there is no second copy.")
 @campaign_option
 @as_json_option
 @click.pass_context
-def close(ctx: click.Context, campaign_file: Path, as_json: bool) -> None:
-    """Reload every output, add up the cost, conclude.
+def close(
+    ctx: click.Context, /, audited: Path | None, campaign_file: Path, as_json: bool, **given: Any
+) -> None:
+    """Reload every output, add up the cost, conclude; or audit what was closed.
 
-    Also before every run has ended: what is missing then is told, and the answer may be `undecided`.
+    Also before every run has ended: what is missing then is told, and the answer may be `undecided`. It is
+    sealed, and closed once a second copy on another file system was read again, or was done without.
 
     \b
     Example:
       lastro close
-      lastro close --json
+      lastro close --copy /mnt/other
+      lastro close --no-second-copy --why "the folder is in the nightly backup"
+      lastro close --audit /mnt/disk/campaigns/digits --json
     """
+    asked = _Asked(**given)
     clock = SystemClock()
+    if audited is not None:
+        if asked.closes:
+            raise UsageError(_("an audit changes nothing"), hint=_("leave the other options out"))
+        found = audit(audited, clock, reload=not asked.no_reload, signers=asked.signers)
+        ctx.exit(tell_audit(found, as_json=as_json))
+    if not asked.holds_together:
+        raise UsageError(
+            _("--no-second-copy and --why belong together, and there is no copy then"),
+            hint=_('lastro close --no-second-copy --why "the folder is in the nightly backup"'),
+        )
     session = find_session(Home(home_root()), clock, campaign_file)
-    closing = close_session(session, clock, narrator(stderr=as_json))
+    tell = narrator(stderr=as_json)
+    closing = close_session(session, clock, tell, key=asked.key)
+    if asked.copied is not None:
+        _copy(session, asked.copied, tell)
+    if asked.why is not None:
+        do_without(session, asked.why)
+    if asked.copied is not None or asked.why is not None:
+        closing = Closing(page_again(session), closing.exit_code)
     if as_json:
         print_json({**page_json(closing.page), "exit_code": closing.exit_code})
     else:
         show(summary(closing.page))
+        if closing.page.closing_state == "sealed":
+            click.echo(_("sealed: one copy is no copy; `lastro close --copy FOLDER` makes a second one"))
     ctx.exit(closing.exit_code)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What was asked for beside the closing itself."""
+
+    no_reload: bool
+    signers: Path | None
+    key: Path | None
+    copied: Path | None
+    no_second_copy: bool
+    why: str | None
+
+    @property
+    def closes(self) -> bool:
+        return self.key is not None or self.copied is not None or self.no_second_copy
+
+    @property
+    def holds_together(self) -> bool:
+        return self.no_second_copy == (self.why is not None) and not (self.no_second_copy and self.copied)
+
+
+def _copy(session: Session, target: Path, tell: Callable[[str], None]) -> None:
+    made = copy_to(session, target)
+    tell(_("copied {files} files to {path}, and read them again").format(files=made.files, path=made.where))
+    if not made.apart:
+        tell(_("it is on the same file system: it does not count as a second copy"))
+    elif made.rehearsal:
+        tell(_("the machines were of this box: this was a rehearsal of it"))

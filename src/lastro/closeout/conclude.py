@@ -51,6 +51,11 @@ class RunEvidence:
         return self.status == "completed" and self.accepted and self.metric is not None
 
     @property
+    def why_not(self) -> str | None:
+        """Say why the answer cannot rest on this run; None when it can."""
+        return None if self.counts else _missing(self)
+
+    @property
     def is_open(self) -> bool:
         """Say whether this run could still get a result: it was neither proven nor ended by a stop rule."""
         return not self.counts and self.status not in ("stopped", "superseded")
@@ -80,8 +85,7 @@ def evidence_of(run: RunView, promise: Promise, judgements: Sequence[Judgement])
     """Return what the judgements prove of one run. An output that only opens does not hold it back."""
     own = of_run(judgements, run.id)
     in_doubt = any(one.verdict in (Verdict.REJECTED, Verdict.MISSING) for one in own)
-    wanted = promise.decision.metric if promise.decision else None
-    metrics = [one for one in own if wanted is not None and _metric_name(promise, one) == wanted]
+    metrics = _of_metric(own, promise)
     proven = [one.metric for one in metrics if one.verdict is Verdict.ACCEPTED]
     return RunEvidence(
         id=run.id,
@@ -92,6 +96,21 @@ def evidence_of(run: RunView, promise: Promise, judgements: Sequence[Judgement])
         accepted=not in_doubt and len(proven) == len(metrics),
         metric=proven[0] if proven else None,
     )
+
+
+def metric_judgement(run: str, promise: Promise, judgements: Sequence[Judgement]) -> Judgement | None:
+    """Return the accepted output that the metric of a run was recomputed from; None: there is none."""
+    accepted = [
+        one
+        for one in _of_metric(of_run(judgements, run), promise)
+        if one.verdict is Verdict.ACCEPTED and one.metric is not None
+    ]
+    return accepted[0] if accepted else None
+
+
+def _of_metric(own: Sequence[Judgement], promise: Promise) -> list[Judgement]:
+    wanted = promise.decision.metric if promise.decision else None
+    return [one for one in own if wanted is not None and _metric_name(promise, one) == wanted]
 
 
 def _metric_name(promise: Promise, judgement: Judgement) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lastro.closeout.compare import Comparison
 from lastro.closeout.controls import Refusal
-from lastro.closeout.metric import Measured
+from lastro.closeout.metric import Example, Measured
 from lastro.closeout.promise import Deliverable
 from lastro.closeout.reload.command import LOADER as COMMAND
 from lastro.closeout.reload.command import Reloaded
@@ -42,7 +42,8 @@ class Judgement:
     folder: of the sums of its files), `content` of what they hold. `duplicate_of`: the accepted output (run
     and path) that holds the same; this one does not count again. `near`: one that holds almost the same.
     `bases`: the models that it was made from, each with licence and gating. `warnings`: what speaks against
-    nothing, and should be known. `sketch`: see `near`; it is not recorded.
+    nothing, and should be known. `sketch` (see `near`) and `examples` (what the metric is the mean of, by
+    id) are not recorded.
     """
 
     run: str
@@ -63,6 +64,7 @@ class Judgement:
     bases: tuple[Mapping[str, Any], ...] = ()
     warnings: tuple[str, ...] = ()
     sketch: tuple[int, ...] = ()
+    examples: Mapping[str, Example] = field(default_factory=dict)
 
     def as_facts(self) -> dict[str, Any]:
         """Return the facts of a `deliverable.judged` event."""
@@ -142,6 +144,7 @@ def judge(run: str, promised: Deliverable, found: Findings) -> Judgement:
         bases=found.bases,
         warnings=found.warnings,
         sketch=found.sketch,
+        examples=found.measured.examples if found.measured and verdict is Verdict.ACCEPTED else {},
     )
     command = found.reloaded or next((one.reloaded for one in found.recomputed if one.comparison), None)
     how = command if command is not None and command.level is not None else found.opened

@@ -1,7 +1,8 @@
 """The closing manifest: every file that a campaign leaves on the disk, and where its journal stood.
 
 The journal goes on after the manifest (the closing itself is an event), so of each stream the end of its
-chain is kept instead of its bytes. The reports are written last and are made from what is listed here.
+chain is kept instead of its bytes. The reports are written last and are made from what is listed here; the
+seal says where all of these stood.
 """
 
 from __future__ import annotations
@@ -89,8 +90,21 @@ def read_closed_streams(folder: CampaignFolder) -> ClosedStreams:
         ) from error
 
 
+@dataclass(frozen=True)
+class Damage:
+    """A file that is not what it was when the campaign was closed, and in what."""
+
+    path: str
+    why: str
+
+
 def check_close_manifest(folder: CampaignFolder) -> list[str]:
-    """Read everything again; return a sentence for each difference, an empty list when there is none.
+    """Return what `close_damage` says, a sentence each."""
+    return [found.why for found in close_damage(folder)]
+
+
+def close_damage(folder: CampaignFolder) -> list[Damage]:
+    """Read everything again; return each difference, an empty list when there is none.
 
     Raises:
         StorageError: the manifest itself cannot be read.
@@ -99,18 +113,41 @@ def check_close_manifest(folder: CampaignFolder) -> list[str]:
     content = strictjson.read(folder.close_manifest)
     manifest = Manifest.read(folder.close_manifest)
     streams: list[dict[str, Any]] = content["streams"]
-    problems = [problem.why for problem in manifest.verify(folder.root) if _is_listed(folder, problem.path)]
+    found = [
+        Damage(problem.path, problem.why)
+        for problem in manifest.verify(folder.root)
+        if _is_listed(folder, problem.path)
+    ]
+    own = folder.close_manifest.relative_to(folder.root).as_posix()
     if _root_digest(manifest, streams) != content["root_digest"]:
-        problems.append(_("the manifest was changed: its root digest is not that of what it lists"))
+        why = _("the manifest was changed: its root digest is not that of what it lists")
+        found.append(Damage(own, why))
     for stream in streams:
-        problems.extend(_stream_problem(folder, stream))
-    return problems
+        path = folder.stream(stream["name"]).relative_to(folder.root).as_posix()
+        found += [Damage(path, why) for why in _stream_problem(folder, stream)]
+    return found
+
+
+def is_canonical(folder: CampaignFolder) -> bool:
+    """Say whether the manifest is spelled as lastro writes it, to the byte."""
+    text = folder.close_manifest.read_bytes()
+    return text == strictjson.pretty(strictjson.loads(text)).encode()
 
 
 def _is_listed(folder: CampaignFolder, name: str) -> bool:
     path = PurePosixPath(name)
-    inner = (folder.journal.name, folder.close.name)
-    return path.parts[0] not in inner and not any(part.startswith(atomic.TEMPORARY) for part in path.parts)
+    last = (
+        folder.close_manifest,
+        folder.close_seal,
+        folder.close_signature,
+        folder.report_html,
+        folder.report_json,
+    )
+    return (
+        path.parts[0] != folder.journal.name
+        and folder.root / name not in last
+        and not any(part.startswith(atomic.TEMPORARY) for part in path.parts)
+    )
 
 
 def _streams(folder: CampaignFolder) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ the one column that is not the key.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
@@ -20,30 +20,45 @@ PREDICTION, LABEL = "prediction", "label"
 
 #: A claim may be rounded to six decimals.
 _CLAIMED_TOLERANCE = 1e-6
-#: (prediction, label) of every row -> value.
-_Function = Callable[[Sequence[tuple[str, str]]], float]
+
+#: So many rows are kept one by one for intervals and error analysis; each takes some hundred bytes.
+MOST_EXAMPLES = 200_000
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric that closing can compute. `lowest` and `highest` bound its values; None: no bound."""
+    """A metric that closing can compute: the mean of `score` over the rows.
+
+    `lowest` and `highest` bound its values; None: no bound.
+    """
 
     name: str
-    compute: _Function
+    score: Callable[[str, str], float]
     lowest: Decimal | None
     highest: Decimal | None
+
+
+@dataclass(frozen=True)
+class Example:
+    """What was predicted of one row. `score`: what it gives to the metric, which is the mean over all."""
+
+    prediction: str
+    label: str
+    score: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
     """A recomputed metric, or why there is none.
 
-    `blames_output`: the predictions are at fault, not the plan or the truth.
+    `blames_output`: the predictions are at fault, not the plan or the truth. `examples`: by id, what the
+    metric is the mean of; empty when there are more than `MOST_EXAMPLES`.
     """
 
     value: float | None = None
     problem: str | None = None
     blames_output: bool = False
+    examples: Mapping[str, Example] = field(default_factory=dict)
 
 
 def _equal(prediction: str, label: str) -> bool:
@@ -53,27 +68,24 @@ def _equal(prediction: str, label: str) -> bool:
     return left is not None and left == right
 
 
-def _accuracy(pairs: Sequence[tuple[str, str]]) -> float:
-    return sum(_equal(prediction, label) for prediction, label in pairs) / len(pairs)
+def _right(prediction: str, label: str) -> float:
+    return float(_equal(prediction, label))
 
 
-def _errors(pairs: Sequence[tuple[str, str]]) -> list[float]:
-    return [float(prediction) - float(label) for prediction, label in pairs]
+def _squared_error(prediction: str, label: str) -> float:
+    error = float(prediction) - float(label)
+    return error * error
 
 
-def _mean_squared_error(pairs: Sequence[tuple[str, str]]) -> float:
-    return math.fsum(error * error for error in _errors(pairs)) / len(pairs)
-
-
-def _mean_absolute_error(pairs: Sequence[tuple[str, str]]) -> float:
-    return math.fsum(abs(error) for error in _errors(pairs)) / len(pairs)
+def _absolute_error(prediction: str, label: str) -> float:
+    return abs(float(prediction) - float(label))
 
 
 #: Every metric that a campaign file can name.
 METRICS: tuple[Metric, ...] = (
-    Metric("accuracy", _accuracy, Decimal(0), Decimal(1)),
-    Metric("mse", _mean_squared_error, Decimal(0), None),
-    Metric("mae", _mean_absolute_error, Decimal(0), None),
+    Metric("accuracy", _right, Decimal(0), Decimal(1)),
+    Metric("mse", _squared_error, Decimal(0), None),
+    Metric("mae", _absolute_error, Decimal(0), None),
 )
 _BY_NAME: Mapping[str, Metric] = {metric.name: metric for metric in METRICS}
 
@@ -115,7 +127,7 @@ def measure(name: str, predictions: Table, truth: Table, key: str | None) -> Mea
             have=len(values), want=len(labels)
         )
         return Measured(problem=problem, blames_output=True)
-    return _computed(_BY_NAME[name], [(values[one], labels[one]) for one in labels])
+    return _computed(_BY_NAME[name], {one: (values[one], labels[one]) for one in labels})
 
 
 def against_claim(found: Measured, name: str, claim: Path) -> Measured:
@@ -146,13 +158,17 @@ def _values(table: Table, key: str | None, name: str) -> dict[str, str]:
     return {one: row[place] for one, row in table.by_id(key).items()}
 
 
-def _computed(metric: Metric, pairs: Sequence[tuple[str, str]]) -> Measured:
+def _computed(metric: Metric, pairs: Mapping[str, tuple[str, str]]) -> Measured:
     try:
-        value = metric.compute(pairs)
+        scores = {one: metric.score(prediction, label) for one, (prediction, label) in pairs.items()}
+        value = math.fsum(scores.values()) / len(scores)
     except (ValueError, OverflowError) as error:
         problem = _("{metric} cannot be computed: {why}").format(metric=metric.name, why=error)
         return Measured(problem=problem, blames_output=True)
     if not math.isfinite(value):
         problem = _("{metric} is {value}").format(metric=metric.name, value=value)
         return Measured(problem=problem, blames_output=True)
-    return Measured(value=value)
+    examples = {}
+    if len(pairs) <= MOST_EXAMPLES:
+        examples = {one: Example(*pair, scores[one]) for one, pair in pairs.items()}
+    return Measured(value=value, examples=examples)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from lastro.clock import Clock
 from lastro.closeout.account import count_accepted, per_accepted, why_none
 from lastro.closeout.close import judge_run
 from lastro.closeout.conclude import conclude, evidence_of, exit_code
+from lastro.closeout.evidence import with_details
 from lastro.closeout.identity import mark_duplicates
 from lastro.closeout.inventory import Surroundings
 from lastro.closeout.judge import Judgement, judgements_of
@@ -21,7 +22,9 @@ from lastro.closeout.last_manifest import write_close_manifest
 from lastro.closeout.near import mark_near
 from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
-from lastro.closeout.report import write_report
+from lastro.closeout.report import write_instructions, write_report
+from lastro.closeout.seal import write_seal
+from lastro.closeout.signature import sign
 from lastro.disk.hold import release_hold
 from lastro.errors import UsageError
 from lastro.flow.orders import corpus_on_disk
@@ -52,7 +55,13 @@ class Closing:
 
 
 def close(
-    session: Session, writer: StreamWriter, plan: Plan, tell: Tell, *, stopped: str | None = None
+    session: Session,
+    writer: StreamWriter,
+    plan: Plan,
+    tell: Tell,
+    *,
+    stopped: str | None = None,
+    key: Path | None = None,
 ) -> Closing:
     """Close a campaign. What was judged before is judged again: bytes can change until they are closed.
 
@@ -62,6 +71,7 @@ def close(
         plan: the frozen one.
         tell: for progress.
         stopped: why the campaign was ended before its runs were; None when it was not.
+        key: to sign with, see `closeout.signature`; None: nothing is signed.
 
     Raises:
         JournalDamaged: a stream is damaged, cut or missing: no sum over it could be believed.
@@ -75,10 +85,15 @@ def close(
     judgements = _judge(session, writer, plan, promise, view, tell)
     evidence = [evidence_of(run, promise, judgements) for run in view.runs if run.superseded_by is None]
     conclusion = conclude(promise.decision, evidence, campaign_stop=stopped)
-    writer.append(EventType.CAMPAIGN_CONCLUDED, **conclusion.as_facts())
+    details = with_details(conclusion.evidence, view, evidence, promise, judgements)
+    conclusion = replace(conclusion, evidence=details)
+    writer.append(EventType.CAMPAIGN_CONCLUDED, stopped=stopped, **conclusion.as_facts())
     code = exit_code(conclusion, evidence, judgements)
     session.mirror()
+    write_instructions(session.on_disk, plan.as_json())
     root = write_close_manifest(session.on_disk)
+    if key is not None:
+        sign(session.on_disk, key)
     page = make_page(session, judgements, plan)
     html, json = write_report(page, session.on_disk)
     page = with_report(page, str(html))
@@ -88,8 +103,11 @@ def close(
         root_digest=root,
         report_html=sha256_file(html),
         report_json=sha256_file(json),
+        signature=sha256_file(session.on_disk.close_signature) if key is not None else None,
+        sealed=True,
     )
     session.mirror()
+    write_seal(session.on_disk)
     return Closing(page, code)
 
 
@@ -148,7 +166,14 @@ def closed_before(session: Session, closed: Mapping[str, Any], plan: Plan, tell:
     return Closing(make_page(session, None, plan), int(closed["exit_code"]))
 
 
-def close_session(session: Session, clock: Clock, tell: Tell) -> Closing:
+def page_again(session: Session) -> Page:
+    """Return the page of a closed campaign as it is now."""
+    view = session.view()
+    assert view.plan is not None, "what was closed has a plan"
+    return make_page(session, None, Plan.from_json(view.plan))
+
+
+def close_session(session: Session, clock: Clock, tell: Tell, *, key: Path | None = None) -> Closing:
     """Close a campaign at a person's request; runs that have not ended are told as missing.
 
     One that is closed already stays as it was concluded.
@@ -181,4 +206,4 @@ def close_session(session: Session, clock: Clock, tell: Tell) -> Closing:
             )
         plan = Plan.from_json(view.plan)
         let_go(session, writer, plan, clock, tell)
-        return close(session, writer, plan, tell)
+        return close(session, writer, plan, tell, key=key)

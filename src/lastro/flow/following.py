@@ -109,9 +109,9 @@ def _put(
     if not seen:
         return []
     if "person" in stage:
-        hours = max(row.observed or 0.0 for row in seen)
-        stage["person"] = f"{hours:.4g}h"
-        return [_("{stage}: typed, {hours:.4g} h").format(stage=name, hours=hours)]
+        typed = max(row.observed or 0.0 for row in seen)
+        stage["person"] = f"{typed:.4g}h"
+        return [_("{stage}: typed, {hours:.4g} h").format(stage=name, hours=typed)]
     hours = stage.get("hours")
     if hours is None:
         return []

@@ -12,6 +12,7 @@ from typing import Any
 
 from lastro import __version__, atomic, strictjson
 from lastro.clock import Clock
+from lastro.closeout.seal import write_seal
 from lastro.disk.facts import read_disk
 from lastro.errors import JournalDamaged, StorageError, UsageError
 from lastro.flow.alone import locked
@@ -132,12 +133,17 @@ class Session:
         return new
 
     def mirror(self) -> None:
-        """Copy home's stream to the disk, so that the disk alone tells the whole campaign."""
+        """Copy home's stream to the disk, so that the disk alone tells the whole campaign.
+
+        What is told after the closing is sealed again.
+        """
         source, target = self.at_home.stream(self.stream_name), self.on_disk.stream(self.stream_name)
         data = source.read_bytes()
         if not target.exists() or target.stat().st_size != len(data):
             atomic.make_folder(target.parent)
             atomic.write_bytes(target, data)
+            if self.on_disk.close_seal.exists():
+                write_seal(self.on_disk)
 
     def _streams_of_others(self) -> list[Path]:
         """Return the streams on the disk that this home does not write: of machines, and of other homes."""

@@ -71,6 +71,9 @@ class EventType(str, Enum):
     ATTEMPT_RESUMED = "attempt.resumed"  # step, folder, seconds
     ATTEMPT_STEPPED = "attempt.stepped"  # step, seconds: the first step completed by this attempt
     CHECKPOINT_COMMITTED = "checkpoint.committed"  # step, folder, bytes, seconds, why, healthy
+    CHECKPOINT_MIRRORED = "checkpoint.mirrored"  # step, folder, bytes, seconds: it is off the machine too
+    MIRROR_OPENED = "mirror.opened"  # place, bytes_per_second (null: why_not), why_not: rehearsed before step 0
+    MIRROR_FAILED = "mirror.failed"  # what, why: it stays on the machine alone for now
     CHECKPOINT_REFUSED = "checkpoint.refused"  # folder, why: announced by the job, not believed
     CHECKPOINT_PASSED_OVER = "checkpoint.passed_over"  # folder, why
     CHECKPOINT_INTERVAL = "checkpoint.interval"  # seconds, why: what saves were measured to cost
@@ -126,6 +129,7 @@ DURABLE = frozenset(
         EventType.COPY_WAIVED,
         EventType.ATTEMPT_STARTED,
         EventType.CHECKPOINT_COMMITTED,
+        EventType.CHECKPOINT_MIRRORED,
         EventType.OUTPUT_PUBLISHED,
         EventType.STOP_RULED,
         EventType.ATTEMPT_ENDED,

@@ -207,6 +207,12 @@ def attempt_view(events: Sequence[Event], lost: Mapping[tuple[str, int], Event])
     return view
 
 
+def _mirrored(view: AttemptView, step: int) -> AttemptView:
+    """Count a checkpoint that has arrived elsewhere, unless it was one whose values are lost."""
+    lost = any(saved.step == step and saved.healthy is False for saved in view.checkpoints)
+    return view if lost else replace(view, committed_step=max(step, view.committed_step or 0))
+
+
 def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
     facts = event.facts
     if event.type is EventType.ATTEMPT_LAUNCHED:
@@ -227,7 +233,12 @@ def _fold_attempt(view: AttemptView, event: Event) -> AttemptView:
             healthy=facts.get("healthy"),
         )
         view = replace(view, checkpoints=(*view.checkpoints, saved))
-        return view if saved.healthy is False else replace(view, committed_step=saved.step)
+        counts = saved.healthy is not False and view.mirror is None
+        return replace(view, committed_step=saved.step) if counts else view
+    if event.type is EventType.MIRROR_OPENED:
+        return replace(view, mirror=facts["place"])
+    if event.type is EventType.CHECKPOINT_MIRRORED:
+        return _mirrored(view, facts["step"])
     if event.type is EventType.ITEMS_PUBLISHED:
         return replace(
             view, items_done=facts["done"], items_total=facts["total"], items_offset=facts["offset"]

@@ -44,6 +44,7 @@ class AttemptView:
     `end` is a value of rules.End; `limit` says which one when it is `limit`.
     `process`: identity of the job (boot_id, pid, start_ticks) on its machine.
     `at_risk`: the facts of the last `guard.warned`: what lies where it goes with the machine.
+    `mirror`: the place that mirrors its disk: then only what has arrived there counts as committed.
     `no_room`: what waits for room on the disk, until there is room; `waits`: how often anything had to wait.
     `worked_seconds`: see `journal.work`; of one that has not told its end, at least so long.
     """
@@ -72,6 +73,7 @@ class AttemptView:
     at_risk: Mapping[str, Any] | None = None
     waits: int = 0
     worked_seconds: float | None = None
+    mirror: str | None = None
 
     @property
     def alive(self) -> bool:

@@ -35,6 +35,7 @@ def page_json(page: Page) -> dict[str, Any]:
         "folder": page.provenance.folder,
         "root_digest": page.provenance.root_digest,
         "closed_at": page.closed_at,
+        "closing": {"state": page.closing_state, "copies": [vars(one) for one in page.copies]},
         "at": page.provenance.at,
         "lastro": page.provenance.lastro,
         "journal": [

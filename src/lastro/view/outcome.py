@@ -111,7 +111,7 @@ def _is_whole(slot: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
     if slot.get("run") is None:
         return False
     mine = [one for one in plan["calendar"] if one.get("run") == slot["run"]]
-    return max(mine, key=lambda one: float(one["end_hours"]) - float(one["start_hours"])) == slot
+    return bool(max(mine, key=lambda one: float(one["end_hours"]) - float(one["start_hours"])) == slot)
 
 
 def _observed(
@@ -158,10 +158,9 @@ def _from_events(run: RunView) -> Iterator[Explanation]:
         text = ngettext("{count} attempt: {why}", "{count} attempts: {why}", len(lives)).format(
             count=len(lives), why=lives[-1].why or kind
         )
-        if None not in lost and sum(step or 0 for step in lost):
-            text = _("{text}; {steps} steps were done again").format(
-                text=text, steps=sum(step or 0 for step in lost)
-            )
+        again = sum(steps or 0 for steps in lost)
+        if again and None not in lost:
+            text = _("{text}; {steps} steps were done again").format(text=text, steps=again)
         yield Explanation(kind=kind, text=text, hours=_lost_hours(lives), origin="events")
     waits = sum(life.waits for life in run.attempts)
     if waits:
