@@ -30,7 +30,8 @@ def test_a_good_machine_is_told_as_json_and_left_as_it_was(tmp_path: Path) -> No
         "packages",
         "memory",
     ]
-    assert value["node"] == value["stack"]["node"]
+    assert value["node_id"] == value["stack"]["node"]
+    assert value["budget_s"] == sum(step["budget_s"] for step in value["steps"]) <= 60
     report.require_trust()
     assert [path.name for path in tmp_path.iterdir()] == ["campaign.yaml"]
 
@@ -51,9 +52,18 @@ def test_what_fails_is_named_with_its_next_step(tmp_path: Path) -> None:
         ([Level.PASS, Level.NO_ANSWER], Level.PASS),
         ([Level.WARN, Level.PASS], Level.WARN),
         ([Level.WARN, Level.FAIL], Level.FAIL),
+        ([Level.WARN, Level.NO_ANSWER], Level.WARN),
     ],
 )
 def test_the_verdict_is_the_worst_that_was_answered(levels: list[Level], verdict: Level) -> None:
     findings = tuple(Finding(code="x", level=level, fact="x", value="x") for level in levels)
 
     assert verdict_of(findings) is verdict
+
+
+def test_no_answer_to_what_is_required_is_a_verdict_of_its_own_and_forbids() -> None:
+    silent = Finding(code="x", level=Level.NO_ANSWER, fact="x", value="x", required=True)
+    worse = Finding(code="y", level=Level.FAIL, fact="y", value="y")
+
+    assert silent.forbids
+    assert (verdict_of([silent]), verdict_of([silent, worse])) == (Level.NO_ANSWER, Level.FAIL)

@@ -41,7 +41,7 @@ class Latencies:
 
     def at(self, percent: float) -> float | None:
         """Return a percentile."""
-        if len(self.seconds) * (100 - percent) / 100 < _BEYOND:
+        if round(len(self.seconds) * (100 - percent) / 100, 6) < _BEYOND:
             return None
         return percentile(self.seconds, percent)
 
