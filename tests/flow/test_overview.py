@@ -41,7 +41,9 @@ def campaign(home: Home, name: str, question: str, *, closed: bool) -> Path:
     }  # fmt: skip
     writer.append(E.MACHINE_INTENDED, tag="t", provider="local", lease=lease, why="a run waits")
     if closed:
-        writer.append(E.MACHINE_CREATED, tag="t", machine="m", node="n", requested_at="2026-11-30T08:00:00Z")
+        writer.append(
+            E.MACHINE_CREATED, tag="t", machine="m", node="n", requested_at="2026-11-30T08:00:00.000000Z"
+        )
         writer.append(E.MACHINE_GONE, machine="m", cause="released", seconds=60.0)
         writer.append(E.CAMPAIGN_CONCLUDED, verdict="adopt", run="id-wide", why="wide is better", evidence={})
         writer.append(E.CAMPAIGN_CLOSED, exit_code=0, root_digest="r", report_html="h", report_json="j")
