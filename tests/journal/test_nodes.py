@@ -22,7 +22,7 @@ def records(*stories: Story, notes: dict[str, list[Note]] | None = None) -> dict
 
 
 def checked(story: Story, machine: str, box: str, verdict: str = "pass") -> None:
-    story.home(2, E.PREFLIGHT_DONE, machine=machine, verdict=verdict, node=box, summary="wrong bits")
+    story.home(2, E.PREFLIGHT_DONE, machine=machine, verdict=verdict, node_id=box, summary="wrong bits")
 
 
 def gone(story: Story, machine: str, cause: str, hours: float = 2.0) -> None:

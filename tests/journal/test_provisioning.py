@@ -27,7 +27,7 @@ def test_a_machine_from_the_wish_to_the_first_step_by_hand() -> None:
     asked(story, "t", 1)
     story.home(2, E.MACHINE_CREATED, tag="t", machine="m-1", node="n", requested_at="")
     story.home(5, E.MACHINE_READY, machine="m-1", seconds=150.0)
-    story.home(5.5, E.PREFLIGHT_DONE, machine="m-1", verdict="pass", stack=None, node="box", seconds=9.0)
+    story.home(5.5, E.PREFLIGHT_DONE, machine="m-1", verdict="pass", stack=None, node_id="box", seconds=9.0)
     story.home(6, E.RUN_DISPATCHED, run="id-control", machine="m-1", why="")
     story.start("control", 1, 6)
     story.home(8, E.RUN_DISPATCHED, run="id-control", machine="m-1", why="again")
@@ -81,6 +81,6 @@ def test_the_card_that_was_seen_counts_more_than_the_one_that_was_offered(seen: 
     story = Story(planned(options=[{"holdings": [{"offer": "box", "gpu": "A100 80GB"}]}]))
     story.machine("m-1", 1)
     stack = {"gpus": [{"name": seen}] if seen else None}
-    story.home(2, E.PREFLIGHT_DONE, machine="m-1", verdict="pass", stack=stack, node="b", seconds=1.0)
+    story.home(2, E.PREFLIGHT_DONE, machine="m-1", verdict="pass", stack=stack, node_id="b", seconds=1.0)
 
     assert told(story)[0].gpu == ("rtx4090" if seen else "a10080gb")

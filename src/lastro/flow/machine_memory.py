@@ -1,4 +1,4 @@
-"""What this home knows of machines over all its campaigns: provisioning times, faults, and a person's notes."""
+"""What this home knows of machines over its campaigns: provisioning times, faults, a person's notes."""
 
 from __future__ import annotations
 

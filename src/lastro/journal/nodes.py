@@ -106,7 +106,7 @@ def uses(campaign: str, streams: Mapping[str, Sequence[Event]], now: Stamp) -> t
         if not name.startswith(("home-", "probes")):
             continue
         boxes = {
-            e.facts["machine"]: e.facts.get("node") for e in events if e.type is EventType.PREFLIGHT_DONE
+            e.facts["machine"]: e.facts.get("node_id") for e in events if e.type is EventType.PREFLIGHT_DONE
         }
         for machine in machine_views(events, now):
             if machine.id is None:

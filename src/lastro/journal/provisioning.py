@@ -132,7 +132,7 @@ def _fold(one: Provision, event: Event, first_steps: Mapping[str, float], dispat
         seen = replace(
             one,
             canary=facts.get("seconds"),
-            box=facts.get("node"),
+            box=facts.get("node_id"),
             gpu=card(gpus[0]["name"]) if gpus else one.gpu,
         )
         why = str(facts.get("summary") or facts["verdict"])

@@ -120,6 +120,6 @@ def test_without_torch_there_is_no_answer_and_it_says_why(tmp_path: Path) -> Non
     bare = str(getattr(sys, "_base_executable", sys.executable))
     assert not os.environ.get("PYTHONPATH")
 
-    (finding,) = check(replace(here, versions=replace(here.versions, path=bare)))
+    (finding,) = check(replace(here, versions=replace(here.versions, path=bare)), 60)
 
     assert (finding.code, finding.level) == ("burn", Level.NO_ANSWER) and "no torch" in finding.value
