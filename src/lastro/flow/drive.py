@@ -460,8 +460,8 @@ class Driver:
         assert isinstance(action, policy.Check)
         machine = self._d.provider.describe(action.machine)
         facts = dict(self._d.preflight(machine))
-        if facts.get("node") is not None:
-            self._recall(machine.id, str(facts["node"]))
+        if facts.get("node_id") is not None:
+            self._recall(machine.id, str(facts["node_id"]))
         self._d.writer.append(EventType.PREFLIGHT_DONE, machine=machine.id, **facts)
         self._d.tell(_("preflight of {id}: {verdict}").format(id=machine.id, verdict=facts["verdict"]))
         if not facts.get("trusted", facts["verdict"] != "fail"):

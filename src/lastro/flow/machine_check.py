@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lastro.clock import Clock
+from lastro.flow.machine_memory import bad_record
 from lastro.flow.passed import Passed, keep_passed, passed_machines
 from lastro.flow.trial import Trials, trial_of
 from lastro.locale import _
 from lastro.paths import Disk, Home
 from lastro.preflight import image, size
+from lastro.preflight.burn import step as burn
 from lastro.preflight.check import Finding, Level, Offered, Subject
 from lastro.preflight.lock import (
     Lock,
@@ -27,7 +29,7 @@ from lastro.preflight.lock import (
 )
 from lastro.preflight.lock_drift import judge_drift
 from lastro.preflight.machine_facts import facts_of, kind_of
-from lastro.preflight.run import Report, Scope, examine, look
+from lastro.preflight.run import Extra, Report, Scope, examine, look
 from lastro.preflight.size import Due, Known, Size, size_due
 from lastro.spec.load import LoadedCampaign, load_offers_file
 
@@ -91,6 +93,9 @@ def check_machine(
         if wish.locking
         else Reading(path=path_beside(folder), state=State.ABSENT)
     )
+    against = bad_record(home, clock, subject.stack.node)
+    if against is not None and against.bad is not None:
+        wish = replace(wish, notes=(*wish.notes, against.bad))
     due = _due(wish, home, subject, reading)
     tell(
         _("{size}, {seconds:.0f} s at most: {why}").format(
@@ -98,7 +103,8 @@ def check_machine(
         )
     )
     trials = Trials(loaded=wish.loaded, home=home, clock=clock, size=due.size)
-    scope = Scope(due=due, extras={size.TRIAL: trial_of(trials)}, relock=wish.relock is not None)
+    extras = {size.TRIAL: trial_of(trials), size.BURN: Extra(work=burn.work)}
+    scope = Scope(due=due, extras=extras, relock=wish.relock is not None)
     report = examine(subject, reading, scope, clock)
     if report.failed:
         return Checked(report=report, lock=None)
