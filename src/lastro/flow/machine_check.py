@@ -14,7 +14,6 @@ from lastro.flow.trial import Trials, trial_of
 from lastro.locale import _
 from lastro.paths import Disk, Home
 from lastro.preflight import image, size
-from lastro.preflight.burn import step as burn
 from lastro.preflight.check import Finding, Level, Offered, Subject
 from lastro.preflight.lock import (
     Lock,
@@ -29,7 +28,7 @@ from lastro.preflight.lock import (
 )
 from lastro.preflight.lock_drift import judge_drift
 from lastro.preflight.machine_facts import facts_of, kind_of
-from lastro.preflight.run import Extra, Report, Scope, examine, look
+from lastro.preflight.run import Report, Scope, examine, look
 from lastro.preflight.size import Due, Known, Size, size_due
 from lastro.spec.load import LoadedCampaign, load_offers_file
 
@@ -103,8 +102,7 @@ def check_machine(
         )
     )
     trials = Trials(loaded=wish.loaded, home=home, clock=clock, size=due.size)
-    extras = {size.TRIAL: trial_of(trials), size.BURN: Extra(work=burn.work)}
-    scope = Scope(due=due, extras=extras, relock=wish.relock is not None)
+    scope = Scope(due=due, extras={size.TRIAL: trial_of(trials)}, relock=wish.relock is not None)
     report = examine(subject, reading, scope, clock)
     if report.failed:
         return Checked(report=report, lock=None)
