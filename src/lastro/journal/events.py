@@ -49,7 +49,7 @@ class EventType(str, Enum):
     STAGE_EXPLAINED = "stage.explained"  # stage, run, why, hours: a person says how a stage went
     DOUBT_SETTLED = "doubt.settled"  # doubt, why: a person says what became of an uncertainty of the plan
     LOCK_WRITTEN = "lock.written"  # digest, why (it was made anew), replaces (the digest before)
-    PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack, node, size, trusted, accepted
+    PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack, node_id, size, trusted, accepted
     RUN_DISPATCHED = "run.dispatched"  # run, machine, why
     RUN_GIVEN_UP = "run.given_up"  # run, why
     ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step, items
