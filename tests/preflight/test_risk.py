@@ -25,4 +25,7 @@ def test_what_is_not_named_still_forbids_and_what_was_not_found_is_not_accepted(
 
 @pytest.mark.parametrize("code", sorted(NEVER))
 def test_wrong_memory_and_scratch_are_accepted_by_nobody(code: str) -> None:
-    assert not decide([finding(code)], {code: "I know better"}).trusted
+    why = {code: "I know better"}
+
+    assert not decide([finding(code)], why).trusted
+    assert decide([finding(code, Level.NO_ANSWER)], why).trusted

@@ -12,7 +12,7 @@ from lastro.flow.freeze import Draft
 from lastro.flow.machine_check import CheckWish, check_machine
 from lastro.locale import _
 from lastro.paths import Home
-from lastro.preflight.risk import NEVER, decide
+from lastro.preflight.risk import decide
 from lastro.providers.base import Machine
 
 
@@ -27,16 +27,8 @@ class Accepted:
         """Return the reason by code.
 
         Raises:
-            UsageError: a code that nobody may accept, or no reason.
+            UsageError: there is no reason, or nothing that it is the reason for.
         """
-        never = [code for code in self.codes if code in NEVER]
-        if never:
-            raise UsageError(
-                _("{code} cannot be accepted: nobody could see afterwards what it has cost").format(
-                    code=never[0]
-                ),
-                hint=_("take another machine, or another disk"),
-            )
         if self.codes and not self.why:
             raise UsageError(
                 _("a risk that is accepted needs its reason"),

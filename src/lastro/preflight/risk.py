@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lastro.locale import _
-from lastro.preflight.check import Finding
+from lastro.preflight.check import Finding, Level
 
-#: Memory that was wrong, and scratch that is taken for the disk: nobody can see afterwards what they cost.
+#: Results that were wrong, and scratch that is taken for the disk: nobody can see afterwards what they cost.
+#: That nobody has answered may be accepted.
 NEVER = frozenset(
     {
         "gpu_ecc_volatile", "gpu_ecc_aggregate", "gpu_rows_failed", "gpu_rows_pending", "gpu_xid_corrupt",
-        "gpu_memory_pattern", "gpu_matmul_wrong", "memory_pattern", "matmul_result", "kernel",
-        "disk_is_scratch", "disk_write",
+        "burn_memory", "burn_matmul", "burn_transfer", "burn_reduce", "disk_is_scratch", "disk_write",
     }
 )  # fmt: skip
 
@@ -35,7 +35,8 @@ def decide(findings: Sequence[Finding], accepted: Mapping[str, str]) -> Trust:
         accepted: why a person takes a risk, by the code of the finding.
     """
     forbidding = {finding.code: finding for finding in findings if finding.forbids}
-    used = {code: accepted[code] for code in forbidding if code in accepted and code not in NEVER}
+    wrong = {one.code for one in findings if one.level is Level.FAIL and one.code in NEVER}
+    used = {code: accepted[code] for code in forbidding if code in accepted and code not in wrong}
     left = [finding for code, finding in forbidding.items() if code not in used]
     if left:
         return Trust(trusted=False, why="; ".join(finding.text for finding in left), accepted={})

@@ -81,6 +81,4 @@ SOURCES: Mapping[str, str] = {
 
 def source_of(code: str) -> str | None:
     """Return where the bound of a finding comes from; None for a check of somebody's own."""
-    if code.startswith("lock."):
-        return SOURCES["lock."]
-    return SOURCES.get(code)
+    return SOURCES["lock."] if code.startswith("lock.") else SOURCES.get(code)
