@@ -268,6 +268,35 @@ MECHANISMS = (
         "tests/drill/test_left.py::test_what_a_killed_drill_has_left_is_ended_by_the_next_one",
     ),
     Mechanism(
+        "a save gets the room that is held for it before it writes",
+        "job/checkpoint_room.py",
+        "hold(self._disk, self._path, min(held(self._path), rest))",
+        "pass",
+        "tests/job/test_checkpoint_room.py::"
+        "test_it_is_held_before_the_first_step_given_to_saves_lent_to_outputs_and_gone_at_the_end",
+    ),
+    Mechanism(
+        "whoever finds the disk full gets what is held for checkpoints",
+        "job/room.py",
+        "        if self.give_way():\n",
+        "        if False:\n",
+        "tests/job/test_checkpoint_room.py::test_who_finds_the_disk_full_gets_it_and_waits_for_nothing",
+    ),
+    Mechanism(
+        "a hold leaves a part of the disk to everything else",
+        "disk/hold.py",
+        "if room.for_work >= more + beside:",
+        "if room.for_work >= more:",
+        "tests/job/test_checkpoint_room.py::test_a_disk_that_it_would_fill_is_told_of_and_left_alone",
+    ),
+    Mechanism(
+        "state is put back into the life that a check is about",
+        "probe/recorder.py",
+        "names, failed = exchange.put_back(before, objects, tracked, told.put_back)",
+        "names, failed = list(told.put_back), []",
+        "tests/drill/test_live.py::test_an_optimizer_that_begins_anew_is_named",
+    ),
+    Mechanism(
         "a drill proves nothing when its control does not differ",
         "drill/verdict.py",
         "if control is None or control.answer is not Answer.DIFFERENT:",
