@@ -39,6 +39,12 @@ def test_a_job_that_runs_learns_and_goes_on_is_well_and_locks_its_losses() -> No
     assert levels(GOOD, LOCKED) == levels(GOOD)
 
 
+def test_a_trial_that_was_cut_short_locks_nothing() -> None:
+    cut = replace(GOOD, updates=8, over=True)
+
+    assert not any(isinstance(one, Measured) for one in judge(cut, "trial", None))
+
+
 def test_the_same_bits_are_asked_of_the_same_machine_and_one_per_cent_of_another() -> None:
     """1/12 is 0.083333: one unit in the last place is a difference, 0.0841 is 0.92 % off, 0.0843 1.16 %."""
     other = replace(GOOD, losses={**GOOD.losses, 12: math.nextafter(1 / 12, 1)})
@@ -75,6 +81,7 @@ def test_a_job_that_differs_from_start_to_start_is_told_and_not_accused() -> Non
         ({"again": {7: 1 / 7 * 1.005}}, "trial_reload", "pass"),
         ({"wait_share": 0.31}, "trial_waiting", "warn"),
         ({"wait_share": 0.3}, "trial_waiting", "pass"),
+        ({"wait_share": 0.9, "on_card": False}, "trial_waiting", "pass"),
     ],
 )
 def test_what_a_trial_shows_is_judged(change: dict[str, object], code: str, level: str) -> None:

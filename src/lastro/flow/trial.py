@@ -62,7 +62,9 @@ def trial_of(trials: Trials) -> Extra:
         subject: checks.Subject, seconds: float, locked: Mapping[str, Mapping[str, Value]]
     ) -> Iterable[Yielded]:
         try:
-            trial = _try(trials, seconds * _FOR_LIVES, _computed_on(subject), left)
+            trial = _try(
+                trials, seconds * _FOR_LIVES, _computed_on(subject), bool(subject.driver.cards), left
+            )
         except _Left:
             return []
         except LastroError as error:
@@ -104,7 +106,7 @@ def _computed_on(subject: checks.Subject) -> str:
     return f"{place}; torch {subject.versions.installed.get('torch')}"
 
 
-def _try(trials: Trials, seconds: float, computed_on: str, left: threading.Event) -> Trial:
+def _try(trials: Trials, seconds: float, computed_on: str, on_card: bool, left: threading.Event) -> Trial:
     loaded, steps = trials.loaded, TRIAL_STEPS[trials.size]
     ends = time.monotonic() + seconds
     small = trials.size is Size.CPU
@@ -123,7 +125,7 @@ def _try(trials: Trials, seconds: float, computed_on: str, left: threading.Event
             finally:
                 end_tree(marker_of(root))
                 atomic.remove_tree(root)
-    return replace(seen(arm, steps), run=job.run.id, computed_on=computed_on)
+    return replace(seen(arm, steps), run=job.run.id, computed_on=computed_on, on_card=on_card)
 
 
 def _subject(job: Job, root: Path, steps: int, clock: Clock, environment: Mapping[str, str]) -> Subject:

@@ -39,6 +39,7 @@ class Trial:
         over: its time was over before.
         run: what was tried: code, configuration, command and corpus have one id.
         computed_on: what has to be the same for the same bits: card or processor, build, threads.
+        on_card: it has computed on a GPU, which is paid while it waits.
     """
 
     wanted: int
@@ -53,6 +54,7 @@ class Trial:
     over: bool = False
     run: str = ""
     computed_on: str = ""
+    on_card: bool = True
 
     @property
     def repeats(self) -> bool:
@@ -87,8 +89,8 @@ def judge(trial: Trial, name: str, locked: Mapping[str, Value] | None) -> Iterat
         yield _loss(trial, locked)
     yield _reload(trial)
     if trial.wait_share is not None:
-        yield _waiting(trial.wait_share)
-    if trial.losses:
+        yield _waiting(trial.wait_share, trial.on_card)
+    if trial.losses and trial.updates >= trial.wanted and not trial.over:
         yield Measured(name=name, values=trial.figures())
 
 
@@ -201,14 +203,14 @@ def _reload(trial: Trial) -> Finding:
     )
 
 
-def _waiting(share: float) -> Finding:
-    well = share <= WAITS
+def _waiting(share: float, on_card: bool) -> Finding:
+    well = share <= WAITS or not on_card
     return Finding(
         code="trial_waiting",
         level=Level.PASS if well else Level.WARN,
         fact=_("waiting for input"),
         value=_("at least {share:.0%} of the time").format(share=share),
-        expected=_("at most {share:.0%}").format(share=WAITS),
+        expected=_("at most {share:.0%}").format(share=WAITS) if on_card else None,
         consequence=None if well else _("the card is paid while it waits"),
         next_step=None if well else _("`lastro preflight --profile -- COMMAND` says what would help"),
     )
