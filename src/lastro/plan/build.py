@@ -29,6 +29,7 @@ from lastro.plan.tariffs import tariffs_of
 from lastro.rules import Corpus, ExpectedSave, HangPolicy
 from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign
+from lastro.spec.checklist import Checklist
 from lastro.spec.offers import Offers
 
 __all__ = ["Code", "Plan", "PlannedRun", "is_possible", "make_plan", "require_possible"]
@@ -58,6 +59,7 @@ def make_plan(
     disk: str | None = None,
     measured: Measured | None = None,
     protocol: str = WHOLE,
+    checklist: Checklist | None = None,
 ) -> Plan:
     """Plan a campaign. The same arguments give the same plan, with the same digest.
 
@@ -70,6 +72,7 @@ def make_plan(
         disk: where the disk is, as it will be shown.
         measured: sizes that were looked at, and durations.
         protocol: whole, or reduced: what is useful only is left out until it fits.
+        checklist: what was done with providers; None: nobody keeps one.
     """
     market, measured = market or Offers(offers=()), measured or Measured()
     declared, campaign = campaign, informed(campaign, measured.durations)
@@ -89,6 +92,7 @@ def make_plan(
         need=need,
         protocol=protocol,
         now=question.now,
+        checklist=checklist,
     )
     return Plan(
         campaign=campaign.campaign,

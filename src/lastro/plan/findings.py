@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from lastro.locale import _
 from lastro.plan import findings_of_data, findings_of_design, findings_of_paths, findings_of_time
 from lastro.plan.bill import show_hours
 from lastro.plan.calendar import Calendar
 from lastro.plan.candidates import Candidate
+from lastro.plan.checklist import findings_of_checklist, needed_of, states
 from lastro.plan.disk_need import Measured
 from lastro.plan.levels import FAIL, NOTE, WARN
 from lastro.plan.options import Options
 from lastro.plan.parts import REDUCED, DiskNeed, Finding
 from lastro.spec.campaign import Campaign
+from lastro.spec.checklist import Checklist
 from lastro.spec.doubts import doubts
 from lastro.spec.offers import Offers
 
@@ -34,6 +36,7 @@ class Known:
     need: DiskNeed
     protocol: str
     now: datetime
+    checklist: Checklist | None = None
 
     @property
     def taken(self) -> Candidate | None:
@@ -52,6 +55,7 @@ def findings(known: Known) -> tuple[Finding, ...]:
         ),
         *findings_of_paths.findings(known.campaign, known.market, known.taken),
         *findings_of_data.findings(known.campaign, known.market, known.measured, known.taken, known.need),
+        *_of_checklist(known),
         *(
             Finding(code="duration_unknown", level=NOTE, text=f"{item.stage} {item.run or ''}: {item.why}")
             for item in known.calendar.unplaced
@@ -59,6 +63,22 @@ def findings(known: Known) -> tuple[Finding, ...]:
     ]
     order = [FAIL, WARN, NOTE]
     return tuple(sorted(found, key=lambda finding: order.index(finding.level)))
+
+
+def _of_checklist(known: Known) -> Iterator[Finding]:
+    """Tell what is open with the providers that the plan would rent from, where a checklist is kept."""
+    if known.checklist is None:
+        return
+    taken = [known.taken.offer] if known.taken is not None else []
+    second = [
+        offer
+        for path in known.campaign.plan_b.values()
+        for offer in findings_of_paths.reached_by(known.market, path)
+    ]
+    total = known.calendar.total
+    until = known.now + timedelta(hours=total.high) if total is not None else known.now
+    needed = needed_of([*taken, *second], known.campaign.machines, known.campaign.jurisdictions, until.date())
+    yield from findings_of_checklist(states(known.checklist, needed, known.now.date()))
 
 
 def _of_window(known: Known) -> Iterator[Finding]:

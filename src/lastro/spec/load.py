@@ -23,6 +23,8 @@ from lastro.spec.offers import Offer, Offers
 
 M = TypeVar("M", bound=BaseModel)
 
+#: What was done with providers; it says nothing of what a run does.
+CHECKLIST = "checklist.yaml"
 #: More than this many problems at once help nobody.
 _SHOWN = 12
 #: Characters of one problem.
@@ -57,12 +59,12 @@ class LoadedCampaign:
     def left_out(self, *others: Path | None) -> tuple[str, ...]:
         """Return what lies in the campaign's folder and is not code, as relative POSIX paths.
 
-        The campaign, offers and lock files, the corpus, the outputs, the disk, and `others` (the disk that
+        The campaign, offers, lock and checklist files, the corpus, the outputs, the disk, and `others` (the disk that
         is really used, a faults file); what lies elsewhere needs no leaving out.
         """
         files = [self.path, self.offers_path, self.disk_path, self.folder / "lastro.lock", *others]
         names = {name for path in files if path is not None and (name := _below(path, self.folder))}
-        names.add("faults.yaml")
+        names.update(("faults.yaml", CHECKLIST))
         names.update(deliverable.path for deliverable in self.spec.deliverables.values())
         if self.spec.corpus is not None:
             names.add(self.spec.corpus.path)
@@ -116,6 +118,11 @@ def load_offers_file(path: Path) -> Offers:
     hint = _("write it, or remove `offers:` from the campaign file; docs/campaign-file.md shows one")
     text = _read(path, what=_("an offers file"), hint=hint)
     return _load(Offers, text, str(path))
+
+
+def load_file(model: type[M], path: Path, *, what: str, hint: str) -> M:
+    """Read a file of some other kind: `what` it is, `hint` for when it is missing. Raises CampaignInvalid."""
+    return _load(model, _read(path, what=what, hint=hint), str(path))
 
 
 def load_faults(path: Path, runs: Collection[str] | None = None) -> tuple[FaultSpec, ...]:
