@@ -35,7 +35,8 @@ from lastro.plan.learned import Learned
 from lastro.plan.parts import REDUCED, WHOLE
 from lastro.rules import Corpus
 from lastro.spec.campaign import Campaign
-from lastro.spec.load import LoadedCampaign, load_campaign, load_offers_file
+from lastro.spec.checklist import load_checklist
+from lastro.spec.load import CHECKLIST, LoadedCampaign, load_campaign, load_offers_file
 from lastro.storage.digest import digest_of
 from lastro.storage.snapshot import (
     archive_sums,
@@ -177,6 +178,7 @@ def draw_up(
             durations=hours,
         ),
         protocol=REDUCED if _reduced(reduced, before) else WHOLE,
+        checklist=load_checklist(loaded.folder / CHECKLIST),
     )
     return Draft(loaded, _without_new_best(plan, loaded.spec, before), files, root)
 
