@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_argument, command, disk_option, option
+from lastro.cli.options import WithCommand, as_json_option, campaign_argument, disk_option, option
+from lastro.cli.preflight_modes import with_modes
 from lastro.cli.preflight_text import show_report
 from lastro.cli.render import console, print_json
 from lastro.clock import SystemClock
@@ -21,7 +22,7 @@ from lastro.preflight.size import Size
 from lastro.spec.load import LoadedCampaign, load_campaign
 
 
-@command()
+@click.command(cls=WithCommand)
 @campaign_argument
 @disk_option
 @option("--cpu", is_flag=True, help="All of it in small, without a GPU, within a minute.")
@@ -31,6 +32,7 @@ from lastro.spec.load import LoadedCampaign, load_campaign
 @option("--relock", is_flag=True, help="Make lastro.lock anew from this machine, if it passes.")
 @option("--why", metavar="REASON", help="Why it is made anew; it is kept in the lock and the journal.")
 @as_json_option
+@with_modes
 @click.pass_context
 def preflight(
     ctx: click.Context,
@@ -51,12 +53,19 @@ def preflight(
     The first machine that passes writes lastro.lock beside the campaign file; every later one has to be the
     same. Ends with code 4 when the machine must not be trusted.
 
+    --profile, --history, --note, --probe and --checklist do what they say instead, and check nothing here.
+
     \b
     Example:
       lastro preflight
       lastro preflight --cpu
       lastro preflight campaign.yaml --disk /mnt/disk --full --json
       lastro preflight --relock --why "torch 2.13.1 mends the loader"
+      lastro preflight --profile -- python train.py
+      lastro preflight --history
+      lastro preflight --note 3f9c21a0b7d4 "its fan howls"
+      lastro preflight --probe 3 --max-spend "2 USD" --every 6h
+      lastro preflight --checklist
     """
     size = _asked(sizes)
     if relock != bool(why and why.strip()):
