@@ -36,6 +36,9 @@ from lastro.preflight import (
     size,
 )
 from lastro.preflight.budget import Step, Yielded, take
+from lastro.preflight.burn.check import SPARE_SECONDS, run_steps
+from lastro.preflight.burn.judge import judge_burn
+from lastro.preflight.burn.steps import burn_steps
 from lastro.preflight.check import Check, Finding, Level, Offered, Subject
 from lastro.preflight.interpreter import ask_versions
 from lastro.preflight.io_soak import soak
@@ -44,6 +47,7 @@ from lastro.preflight.lock import Answer, Reading, State, Value, read_lock
 from lastro.preflight.lock_drift import judge_drift, judge_reading
 from lastro.preflight.machine_facts import facts_of, kind_of
 from lastro.preflight.size import BUDGETS, Due, Size
+from lastro.preflight.speed import check as speed
 from lastro.preflight.watch import Watch
 from lastro.preflight.watch import judge as judge_watched
 from lastro.spec.campaign import Campaign
@@ -281,6 +285,8 @@ def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
     for name, extra in scope.extras.items():
         works[name] = lambda seconds, extra=extra: extra.work(subject, seconds, measured)  # type: ignore[misc]
     if subject.driver.cards:
+        works[size.BURN] = lambda seconds: _burn(subject, seconds)
+        works[size.SPEED] = lambda _seconds: speed.check(subject)
         watch = Watch()
         works[size.WATCH] = lambda _seconds: judge_watched(watch.end(), subject.driver.cards)
     began, most = time.monotonic(), size.seconds_of(scope.due.size)
@@ -296,6 +302,16 @@ def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
 def _all(checks: Sequence[Check], subject: Subject) -> Iterator[Finding]:
     for check in checks:
         yield from check(subject)
+
+
+def _burn(subject: Subject, seconds: float) -> Iterator[Finding]:
+    """Let every card work for as long as the step has, less what beginning and ending take."""
+    steps = burn_steps(len(subject.driver.cards), subject.dtypes, seconds - SPARE_SECONDS)
+    told = run_steps(subject.versions.path, steps, seconds - 5.0)
+    if isinstance(told, str):
+        yield Finding(code="burn", level=Level.NO_ANSWER, fact=_("burn-in"), value=told)
+        return
+    yield from judge_burn(steps, told)
 
 
 def _locked(reading: Reading, subject: Subject, scope: Scope) -> Answer | None:
