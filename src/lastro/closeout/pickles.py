@@ -20,8 +20,11 @@ _ANYTHING = ".bin"
 _SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".pt", ".pth", _ANYTHING, ".ckpt"})
 #: From protocol 2 on a pickle begins with this and the protocol's number.
 _PROTOCOL, _NUMBERS = 0x80, range(2, 6)
-#: torch's older format: pickles one after the other (magic number, version, machine, object, keys).
 _AFTER_EACH_OTHER = 8
+#: torch's older format begins with the pickle of this number (`torch.serialization.MAGIC_NUMBER`), has four
+#: more (version, machine, object, keys), and then the bytes of tensors, whatever these look like.
+_TORCH_BEGINS = b"\x8a\x0a" + 0x1950A86A20F9469CFC6C.to_bytes(10, "little") + b"."
+_TORCH_PICKLES = 5
 #: All that a file of tensors takes, by the documentation of `torch.load(weights_only=True)`.
 _TENSORS = re.compile(
     r"collections\.OrderedDict|torch\.(?:\w*Storage|Size|device|float\d+|bfloat16|u?int\d+|bool|complex\d+"
@@ -100,7 +103,10 @@ def _of_zip(path: Path) -> PickleFacts | None:
 
 def _of_stream(file: BinaryIO) -> Iterator[str]:
     """Yield the names that pickles in a stream import. Raises ValueError when one cannot be read."""
-    for _pickle in range(_AFTER_EACH_OTHER):
+    is_torch = _begins_as_torch(file)
+    for number in range(_AFTER_EACH_OTHER):
+        if is_torch and number == _TORCH_PICKLES:
+            return
         yield from _of_one(file)
         # What follows is another pickle, or the bytes of tensors.
         position = file.tell()
@@ -111,6 +117,13 @@ def _of_stream(file: BinaryIO) -> Iterator[str]:
     raise ValueError(
         _("it holds more than {count} pickles, one after the other").format(count=_AFTER_EACH_OTHER)
     )
+
+
+def _begins_as_torch(file: BinaryIO) -> bool:
+    start = file.tell()
+    begun = file.read(2 + len(_TORCH_BEGINS))
+    file.seek(start)
+    return begun[:1] == bytes([_PROTOCOL]) and begun[2:] == _TORCH_BEGINS
 
 
 _PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
