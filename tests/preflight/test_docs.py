@@ -1,0 +1,59 @@
+"""docs/preflight.md has a row for each check, with the bound's source, and the budgets as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lastro.preflight.lock_drift import RULES, Rule
+from lastro.preflight.risk import NEVER
+from lastro.preflight.size import BUDGETS, Size, seconds_of
+from lastro.preflight.sources import SOURCES
+from tests.docs.markdown import rows
+
+PAGE = (Path(__file__).parents[2] / "docs" / "preflight.md").read_text(encoding="utf-8")
+ROOM = Path(__file__).parents[2] / "src" / "lastro" / "preflight"
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"# {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def test_each_check_has_its_row_with_the_source_of_its_bound() -> None:
+    told = {cells[0].strip("`"): cells[3] for cells in rows(section("The checks")) if cells[0] != "code"}
+
+    assert told == dict(SOURCES)
+
+
+def test_each_code_in_the_sources_has_a_source() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOM.glob("**/*.py")))
+    codes = set(re.findall(r'Finding\(\s*code="(\w+)"', text)) | set(re.findall(r'_finding\(\s*card,\s*"(\w+)"', text))
+
+    assert {"gpu_ecc", "gpu_throttled", "kernel", "trial"} <= codes
+    assert codes - set(SOURCES) == set()
+
+
+def test_the_budgets_are_the_real_ones() -> None:
+    told = [cells for cells in rows(section("How much is due")) if len(cells) == 5 and cells[0] != "step"]
+    order = (Size.CANARY, Size.FULL, Size.BURN_IN, Size.CPU)
+    real = [
+        [name, *(f"{BUDGETS[size][name]:g}" if name in BUDGETS[size] else "–" for size in order)]
+        for name in BUDGETS[Size.BURN_IN]
+    ]
+
+    assert told == [*real, ["all", *(f"{seconds_of(size):g}" for size in order)]]
+
+
+def test_what_nobody_may_accept_is_told() -> None:
+    paragraph = section("The verdict").rpartition("Nobody can accept")[2]
+
+    assert set(re.findall(r"`(\w+)`", paragraph)) == NEVER
+
+
+def test_how_each_locked_fact_is_compared_is_told() -> None:
+    table = {cells[0]: cells[1] for cells in rows(PAGE.split("### What is locked")[1])}
+    words = {Rule.EXACT: "exactly", Rule.NEAR: "within 1 %", Rule.NOTE: "told"}
+
+    for name, rule in RULES.items():
+        row = next(rule_text for facts, rule_text in table.items() if f"`{name}`" in facts)
+        assert row.startswith(words[rule]), name
