@@ -123,6 +123,14 @@ class Home:
         """What a person has told the guard to let go of on a machine."""
         return self.root / "guard" / f"{machine}.json"
 
+    @property
+    def local_disks(self) -> Path:
+        """Records, and by default the content, of the local provider's disks."""
+        return self.local_provider / "disks"
+
+    def local_disk(self, name: str) -> LocalDiskFolder:
+        return LocalDiskFolder(self.local_disks / name)
+
     def disk_seen_at(self, key: str) -> Path:
         """Which disk was at a path when it was used last; `key` names the path."""
         return self.root / "disks" / "seen" / f"{key}.json"
@@ -227,6 +235,28 @@ class MachineFolder:
 
 
 @dataclass(frozen=True)
+class LocalDiskFolder:
+    """What is kept of one disk of the local provider."""
+
+    root: Path
+
+    @property
+    def record(self) -> Path:
+        """`disk.json`: what was asked for."""
+        return self.root / "disk.json"
+
+    @property
+    def content(self) -> Path:
+        """What lies on the disk: it is attached by a link to here."""
+        return self.root / "content"
+
+    @property
+    def attachment(self) -> Path:
+        """`attached.json`: who has attached it, and where."""
+        return self.root / "attached.json"
+
+
+@dataclass(frozen=True)
 class HomeCampaign:
     """One campaign as this home knows it: its own stream, and copies of the machines' streams."""
 
@@ -278,7 +308,7 @@ class Disk:
 
     @property
     def mirror(self) -> Path:
-        """`mirror.json`: the place elsewhere that holds what this disk holds, where it does not outlive machines."""
+        """`mirror.json`: the place elsewhere that holds what this disk does, as it goes with its machine."""
         return self.root / ".lastro" / "mirror.json"
 
     @property
@@ -292,6 +322,27 @@ class Disk:
 
     def dataset(self, name: str) -> Path:
         return self.root / "data" / name
+
+    @property
+    def caches(self) -> Path:
+        """Caches of models, data sets and packages."""
+        return self.root / "cache"
+
+    @property
+    def wheelhouse(self) -> Path:
+        """Packages as they are installed: a machine without a network installs from here."""
+        return self.caches / "wheelhouse"
+
+    def wheels_complete(self, key: str) -> Path:
+        """Says that every package of a list is in the wheelhouse."""
+        return self.wheelhouse / f"{key}.complete"
+
+    def compiled(self, key: str) -> Path:
+        """The archive of compiled kernels for one card, driver and framework."""
+        return self.caches / "compiled" / f"{key}.tar"
+
+    def compiled_digest(self, key: str) -> Path:
+        return self.caches / "compiled" / f"{key}.sha256"
 
     def rescued(self, machine: str) -> Path:
         """What was copied here from a machine's own storage, below its path there."""

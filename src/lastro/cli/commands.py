@@ -41,6 +41,12 @@ COMMANDS: dict[str, Command] = {
 DISK_COMMANDS: dict[str, Command] = {
     "prove": Command("disk_prove", "Say how well it is known that a folder outlives this machine."),
     "guard": Command("disk_guard", "Find what would be lost with the machine; rescue it or let it go."),
+    "create": Command("disk_create", "Make a disk that outlives machines."),
+    "attach": Command("disk_attach", "Show a disk at a path."),
+    "detach": Command("disk_detach", "Take a disk off this box; what lies on it stays."),
+    "list": Command("disk_list", "List disks and what they cost, idle ones too."),
+    "delete": Command("disk_delete", "Delete a disk that holds the only copy of nothing."),
+    "env": Command("disk_env", 'Point caches to the disk: eval "$(lastro disk env)".'),
     "pack": Command("disk_pack", "Pack many files into few: tar shards with an index."),
     "unpack": Command("disk_unpack", "Write a pack's files into a new folder, or verify it."),
     "push": Command("disk_push", "Send files to a bucket or a machine; goes on after a kill."),

@@ -51,6 +51,7 @@ class EventType(str, Enum):
     LOCK_WRITTEN = "lock.written"  # digest, why (it was made anew), replaces (the digest before)
     PREFLIGHT_DONE = "preflight.done"  # machine, verdict, findings, stack, node_id, size, trusted, accepted
     RUN_DISPATCHED = "run.dispatched"  # run, machine, why
+    RUN_MOOT = "run.moot"  # run, why: it can no longer change the answer, so it is not started
     RUN_GIVEN_UP = "run.given_up"  # run, why
     ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step, items
     STREAM_INGESTED = "stream.ingested"  # source, events (how many), head
@@ -72,7 +73,7 @@ class EventType(str, Enum):
     ATTEMPT_STEPPED = "attempt.stepped"  # step, seconds: the first step completed by this attempt
     CHECKPOINT_COMMITTED = "checkpoint.committed"  # step, folder, bytes, seconds, why, healthy
     CHECKPOINT_MIRRORED = "checkpoint.mirrored"  # step, folder, bytes, seconds: it is off the machine too
-    MIRROR_OPENED = "mirror.opened"  # place, bytes_per_second (null: why_not), why_not: rehearsed before step 0
+    MIRROR_OPENED = "mirror.opened"  # place, bytes_per_second, why_not: rehearsed before step 0
     MIRROR_FAILED = "mirror.failed"  # what, why: it stays on the machine alone for now
     CHECKPOINT_REFUSED = "checkpoint.refused"  # folder, why: announced by the job, not believed
     CHECKPOINT_PASSED_OVER = "checkpoint.passed_over"  # folder, why
@@ -88,6 +89,9 @@ class EventType(str, Enum):
     DISK_HELD = "disk.held"  # bytes, why_not (null: all): room for checkpoints that are still to come
     DISK_FULL = "disk.full"  # what, free, needed: it waits for room
     DISK_ROOM = "disk.room"  # what, free, seconds: it goes on
+    CACHES_POINTED = "caches.pointed"  # variables, findings (of those set already), compiled (brought)
+    CACHES_KEPT = "caches.kept"  # key, files, bytes, why: compiled kernels that were written to the disk
+    ENVIRONMENT_DIFFERS = "environment.differs"  # differences (variable, told, found)
     GUARD_WARNED = "guard.warned"  # files, bytes, what (paths, at most ten): on what goes with the machine
     STOP_RULED = "stop.ruled"  # rule, why, step, metric, value
     ATTEMPT_HUNG = "attempt.hung"  # why, step, silent_seconds, longest_step_seconds, stacks

@@ -19,6 +19,7 @@ from lastro.procs.identity import ProcessId, entry_of, is_alive, send
 from lastro.providers import faults, jail
 from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
 from lastro.providers.ending import bury
+from lastro.providers.local_disks import require_attachable
 from lastro.providers.machine_ids import checked, digest_of, not_running
 from lastro.providers.records import End, Record, make_record, read_end, read_or_none, read_record, write_end
 
@@ -42,6 +43,8 @@ class Local:
         folder = self._home.local_machine(machine_id)
         node = f"node-{digest[10:22]}"
         born = self._clock.stamp()
+        if not folder.record.exists():
+            require_attachable(self._home, self._clock, request.disk)
         if request.faults and not folder.record.exists():
             faults.refuse(self._home, request, self._made_for(request), self._clock)
         level, why = jail.level_for(os.environ)

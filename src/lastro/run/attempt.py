@@ -21,8 +21,10 @@ from lastro.procs.identity import ProcessId
 from lastro.procs.job import Exit, JobProcess, launch, take_over
 from lastro.procs.killtree import NOBODY, Members, end_tree
 from lastro.rules import Attempt, Cause, End, Ended, Leave, Life, Order, Stay, cause_of
-from lastro.run.attention import watchers
+from lastro.run.attention import Watcher, watchers
+from lastro.run.caches import EnvironmentWatch, keep_kernels, point_caches
 from lastro.run.foreign import ForeignSaves
+from lastro.run.mirror import MirrorWatch
 from lastro.run.oom import MemoryWitness, score_of
 from lastro.run.remains import ended_by
 from lastro.run.resuming import command_of
@@ -32,6 +34,7 @@ from lastro.run.seen import Seen
 from lastro.run.setup import with_setup
 from lastro.run.trackers import tracker_environment
 from lastro.run.watch import Watch
+from lastro.run.wheels import with_wheels
 
 #: Seconds between two looks at a running job; its exit is seen at once.
 LOOK_SECONDS = 0.2
@@ -52,7 +55,11 @@ class RunningAttempt:
         self._watch = Watch(folder, order, stream, self._started)
         disk_watch = DiskWatch(_campaign(order).disk, order.disk)
         tree: set[int] = set()
-        self._watchers = (disk_watch, *watchers(folder, order, seat, stream, tree))
+        self._mirror = MirrorWatch(folder, order, stream)
+        self._watchers: tuple[Watcher, ...] = (
+            disk_watch,
+            *watchers(folder, order, seat, stream, tree, self._mirror),
+        )
         self._memory = MemoryWitness(folder, tree)
         self._saves = ForeignSaves(folder, order, seat, stream)
         self._leave: Leave | None = None
@@ -100,6 +107,7 @@ class RunningAttempt:
             committed_step=before,
             mono=attempt._started,
         )
+        attempt._mirror.open()
         command = command_of(folder, order, before)
         if command is not None:
             attempt._saves.note_what_is_there()
@@ -111,8 +119,11 @@ class RunningAttempt:
         for folder in (run.outputs, run.checkpoints, run.tensorboard):
             atomic.make_folder(folder)
         given = {**os.environ, **self._order.environment}
+        disk = _campaign(self._order).disk
+        pointed = point_caches(disk, given, self.stream)
         environment = {
             **given,
+            **pointed,
             **tracker_environment(given, self._order.run, run.tensorboard),
             "LASTRO_ATTEMPT": str(self.folder.root),
             "LASTRO_OUTPUTS": str(run.outputs),
@@ -120,7 +131,17 @@ class RunningAttempt:
             "LASTRO_RUN": self._order.run,
             "PYTHONUNBUFFERED": "1",
         }
-        told = with_setup(tuple(command), self._order.setup, run, self._order.machine)
+        told = with_setup(
+            tuple(command),
+            self._order.setup,
+            run,
+            self._order.machine,
+            lambda setup: with_wheels(setup, workdir, disk),
+        )
+        self._watchers = (
+            *self._watchers,
+            EnvironmentWatch(self.folder, self.stream, pointed, time.monotonic()),
+        )
         self._job = launch(self.folder, told, cwd=workdir, env=environment)
         self.stream.append(
             EventType.ATTEMPT_LAUNCHED,
@@ -170,6 +191,8 @@ class RunningAttempt:
         self._ended |= end_tree(self._marker, [self._job.job] if self._job else [])
         self._saves.finish(ended, self._watch.look)
         self._watch.look(last=True)
+        keep_kernels(_campaign(self._order).disk, self.stream)
+        self._mirror.finish()
         cause = self._cause(ended)
         release_hold(_campaign(self._order).disk.hold(self._order.campaign, self._order.run))
         self.stream.append(
@@ -180,6 +203,7 @@ class RunningAttempt:
             seconds=round(time.monotonic() - self._started, 3),
             ended_by=ended_by(self._ended, ended.left if ended else 0),
         )
+        self._mirror.send_records()
         return Life(
             number=self.folder.number,
             cause=cause,

@@ -1,0 +1,1 @@
+"""Caches of models, data sets, packages and compiled kernels: pointed to the disk before a program starts."""
