@@ -22,6 +22,49 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "an upload that was begun is gone on with",
+        "storage/transfer/parts.py",
+        'return GoOn(upload=begun.upload, abort=None, why=why)',
+        'return GoOn(upload=None, abort=None, why=why)',
+        "tests/storage/transfer/test_parts.py::"
+        "test_an_upload_goes_on_only_where_the_file_and_the_store_agree",
+    ),
+    Mechanism(
+        "a transfer draws from the budget before it moves",
+        "flow/transfers/ledger.py",
+        "            if not verdict.allowed:\n                raise over(verdict)\n",
+        "",
+        "tests/flow/transfers/test_ledger.py::test_several_processes_never_take_more_than_there_is",
+    ),
+    Mechanism(
+        "an item of a pack is compared with its sum when it is read",
+        "data/reader.py",
+        "if self._sum(data) != checksum:",
+        "if False:",
+        "tests/data/test_packed.py::test_a_flipped_byte_is_told_when_its_sample_is_read",
+    ),
+    Mechanism(
+        "links of a pack are made when all files are written",
+        "storage/pack/unpack.py",
+        "self._links.append((name, target))",
+        "os.symlink(target, path)",
+        "tests/storage/pack/test_unpack.py::test_nothing_is_written_outside_whoever_made_the_shards",
+    ),
+    Mechanism(
+        "a file of the source goes only when it equals what was packed",
+        "storage/pack/source.py",
+        "if _sum_of(path, row.size, manifest.checksum) == row.checksum:",
+        "if os.path.exists(path):",
+        "tests/storage/pack/test_pack.py::test_a_source_goes_only_as_far_as_the_pack_holds_it",
+    ),
+    Mechanism(
+        "with a mirror only what has arrived there counts",
+        "journal/projections.py",
+        "counts = saved.healthy is not False and view.mirror is None",
+        "counts = saved.healthy is not False",
+        "tests/journal/test_mirrored.py::test_with_a_mirror_progress_counts_from_what_has_arrived_there",
+    ),
+    Mechanism(
         "the seal holds the end of each stream",
         "closeout/seal.py",
         '"head": reading.head.digest}',

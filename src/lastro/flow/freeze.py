@@ -20,6 +20,7 @@ from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.earlier import Earlier
 from lastro.flow.learning import learned
 from lastro.flow.measuring import measure
+from lastro.flow.mirrors import bring_back, continue_streams, name_mirror
 from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
 from lastro.flow.secrets import refuse_secrets
@@ -274,6 +275,9 @@ def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
         StorageError: the campaign has begun, or rented, on a disk that was at this path and is not there now.
     """
     disk = Disk(draft.disk)
+    mirror = draft.loaded.spec.disk.mirror if draft.loaded.spec.disk is not None else None
+    if mirror is not None:
+        bring_back(disk, mirror)
     _require_the_disk_of_before(draft, disk, home, clock)
     facts = Facts(
         name=draft.plan.campaign,
@@ -282,7 +286,10 @@ def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
         provider=draft.plan.provider,
         key=session_key(draft.plan.campaign, open_disk(disk, declared=draft.disk_named_by).uuid),
     )
+    name_mirror(disk, mirror)
     session = Session(home, facts, clock)
+    if mirror is not None:
+        continue_streams(session.at_home, session.on_disk)
     _require_the_same_file(session)
     return session
 

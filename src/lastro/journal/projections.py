@@ -200,7 +200,8 @@ def attempt_view(events: Sequence[Event], lost: Mapping[tuple[str, int], Event])
     view = replace(view, worked_seconds=worked_seconds(events))
     loss = lost.get((view.run, view.number))
     if loss is not None and view.alive:
-        view = replace(view, committed_step=loss.facts["committed_step"])
+        if view.mirror is None:
+            view = replace(view, committed_step=loss.facts["committed_step"])
         if view.items_done is not None:
             view = replace(view, items_done=loss.facts["items"])
         view = _ended(view, loss.at, End.LOST.value, loss.facts["why"], loss.facts["step"])

@@ -94,16 +94,23 @@ class Limits:
         return None if seconds is None else from_iso(self.billed_since) + timedelta(seconds=seconds)
 
 
-def leaving_seconds(save_seconds: float | None, step_seconds: float, grace_seconds: float) -> float:
+def leaving_seconds(
+    save_seconds: float | None,
+    step_seconds: float,
+    grace_seconds: float,
+    *,
+    way_out_seconds: float = 0.0,
+) -> float:
     """Return how long before a limit a job has to be asked to leave, so that its last save fits.
 
     Args:
         save_seconds: what the last save took; None before the first one.
         step_seconds: the longest step seen: a save begins when the step in work is done.
         grace_seconds: what stands for a save that nobody has measured yet.
+        way_out_seconds: what it takes to get a checkpoint off a machine whose disk goes with it.
     """
     save = grace_seconds if save_seconds is None else SAVE_FACTOR * save_seconds
-    return save + step_seconds + RESERVE_SECONDS
+    return save + step_seconds + RESERVE_SECONDS + SAVE_FACTOR * way_out_seconds
 
 
 def judge_limits(
@@ -113,6 +120,7 @@ def judge_limits(
     leaving: float,
     idle_for: float | None = None,
     worked: float | None = None,
+    way_out_seconds: float = 0.0,
 ) -> Leave | None:
     """Return why a job has to leave now; of several limits, the one that is reached first.
 
@@ -122,6 +130,7 @@ def judge_limits(
         leaving: see `leaving_seconds`.
         idle_for: seconds in which the job did nothing that can be seen; None when nobody looked.
         worked: seconds that the run has worked, over all its attempts; None when nobody looked.
+        way_out_seconds: see `leaving_seconds`; the job has to have ended so long before the machine does.
     """
     ends = [
         (from_iso(limits.lease_end_at) if limits.lease_end_at else None, LimitKind.LEASE_END),
@@ -135,7 +144,7 @@ def judge_limits(
         return Leave(
             end=End.LIMIT,
             why=_why(limits, kind, seconds),
-            seconds=_grace(kind, seconds, leaving),
+            seconds=_grace(kind, seconds - SAVE_FACTOR * way_out_seconds, leaving),
             limit=kind.value,
         )
     if limits.work_seconds is not None and worked is not None and worked >= limits.work_seconds:

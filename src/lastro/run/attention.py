@@ -20,6 +20,7 @@ from lastro.paths import AttemptFolder
 from lastro.rules import End, Leave, Order, Stay
 from lastro.run.hang import HangWatch
 from lastro.run.limits import LimitWatch
+from lastro.run.mirror import MirrorWatch
 from lastro.run.noticed import Noticed
 from lastro.run.notices import listener_of_this_machine
 from lastro.run.seat import Seat
@@ -75,15 +76,21 @@ class Requested:
 
 
 def watchers(
-    folder: AttemptFolder, order: Order, seat: Seat, stream: StreamWriter, tree: set[int]
+    folder: AttemptFolder,
+    order: Order,
+    seat: Seat,
+    stream: StreamWriter,
+    tree: set[int],
+    mirror: MirrorWatch,
 ) -> Sequence[Watcher]:
     """Return everything that is looked at, the most urgent first. `tree`: see `Telemetry`."""
     return (
         SeatLost(seat),
         Noticed(folder, stream, listener_of_this_machine()),
-        LimitWatch(folder, order, stream),
+        LimitWatch(folder, order, stream, mirror.way_out_seconds),
         Requested(folder, order, stream),
         HangWatch(folder, order, stream),
         Telemetry(folder, tree),
         ValuablesWatch(order, stream),
+        mirror,
     )

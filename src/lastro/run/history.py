@@ -26,7 +26,9 @@ def read_lives(campaign: CampaignFolder, run: str, last: int) -> list[Life]:
 def life_of(events: Sequence[Event]) -> Life | None:
     """Return the life that one stream tells; one that does not tell its end was lost."""
     life: Life | None = None
+    saves = _Saves()
     for event in events:
+        saves.take_in(event)
         if event.type is EventType.ATTEMPT_STARTED:
             before = event.facts["committed_step"]
             life = Life(
@@ -35,16 +37,35 @@ def life_of(events: Sequence[Event]) -> Life | None:
                 progress_before=before,
                 progress_after=before,
             )
-        elif life is not None and event.type is EventType.CHECKPOINT_COMMITTED:
-            if event.facts.get("healthy") is not False:
-                life = replace(life, progress_after=event.facts["step"])
         elif life is not None and event.type is EventType.ITEMS_PUBLISHED:
             done = event.facts["done"]
             before = done if life.items_before is None else life.items_before
             life = replace(life, items_before=before, items_after=done)
         elif life is not None and event.type is EventType.ATTEMPT_ENDED:
             life = replace(life, cause=cause_from_json(event.facts["cause"]))
+    if life is not None and saves.step is not None:
+        life = replace(life, progress_after=saves.step)
     return life
+
+
+class _Saves:
+    """The last step that counts as saved: with a mirror what has arrived there, as the disk may be gone."""
+
+    def __init__(self) -> None:
+        self.step: int | None = None
+        self._mirrored = False
+        self._unhealthy: set[int] = set()
+
+    def take_in(self, event: Event) -> None:
+        if event.type is EventType.MIRROR_OPENED:
+            self._mirrored = True
+        elif event.type is EventType.CHECKPOINT_COMMITTED:
+            if event.facts.get("healthy") is False:
+                self._unhealthy.add(event.facts["step"])
+            elif not self._mirrored:
+                self.step = event.facts["step"]
+        elif event.type is EventType.CHECKPOINT_MIRRORED and event.facts["step"] not in self._unhealthy:
+            self.step = max(event.facts["step"], self.step or 0)
 
 
 def committed_step(lives: Sequence[Life]) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from functools import cache
 from pathlib import Path
@@ -29,7 +30,15 @@ _LOOK_SECONDS = 0.5
 class LimitWatch:
     """Watches lease end, budget, deadline, idleness of one attempt, and for how long its run has worked."""
 
-    def __init__(self, folder: AttemptFolder, order: Order, stream: StreamWriter) -> None:
+    def __init__(
+        self,
+        folder: AttemptFolder,
+        order: Order,
+        stream: StreamWriter,
+        way_out: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        """Begin to watch. `way_out`: seconds that the last save then takes to get off the machine."""
+        self._way_out = way_out
         self._folder, self._order, self._stream = folder, order, stream
         self._active = not order.limits.none
         self._signals = LineReader(folder.signals)
@@ -49,10 +58,18 @@ class LimitWatch:
             return None
         self._next = seen.now + _LOOK_SECONDS
         self._measure()
-        leaving = leaving_seconds(self._save_seconds, self._longest_step, self._order.grace_seconds)
+        way_out = self._way_out()
+        leaving = leaving_seconds(
+            self._save_seconds, self._longest_step, self._order.grace_seconds, way_out_seconds=way_out
+        )
         idle_for = self._idleness.seconds(seen.now) if self._idleness is not None else None
         leave = judge_limits(
-            self._order.limits, self._now(), leaving=leaving, idle_for=idle_for, worked=self._worked(seen)
+            self._order.limits,
+            self._now(),
+            leaving=leaving,
+            idle_for=idle_for,
+            worked=self._worked(seen),
+            way_out_seconds=way_out,
         )
         if leave is None:
             return None

@@ -61,11 +61,18 @@ class RunSpec:
 
 
 class DiskSpec(Strict):
-    """The disk that outlives the machines. A text in the file is its path."""
+    """The disk that outlives the machines. A text in the file is its path.
+
+    `mirror`: where everything of value goes as it is published, for a disk that goes with its machine.
+    """
 
     path: Text
     size: Size | None = None
     kind: Literal["attached", "host-bound", "replicated"] | None = None
+    mirror: Annotated[
+        Text | None,
+        written_as("s3://bucket/campaign", "ssh://me@box/mirror", pattern=r"^(s3|ssh)://[^\s/]+.*$"),
+    ] = None
 
 
 class CorpusSpec(Strict):

@@ -19,6 +19,14 @@ _PLANNED = re.compile(r"^Total transferred file size: ([\d,.]+)", re.M)
 _FILES = re.compile(r"^Number of regular files transferred: ([\d,.]+)$", re.M)
 
 
+#: What rsync ends with when something that was named is not there.
+_PARTIAL = 23
+
+
+class _NotThere(StorageError):
+    """What was named does not lie there."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rsynced:
     """What moved: bytes over the wire, files, and whether some had to be sent whole after the comparison."""
@@ -28,7 +36,9 @@ class Rsynced:
     repaired: tuple[str, ...]
 
 
-def rsync(local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh",)) -> Rsynced:
+def rsync(
+    local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh",), leave_out: str | None = None
+) -> Rsynced:
     """Copy a file, or what a folder holds, and compare it; what was half there goes on where it was.
 
     Args:
@@ -36,12 +46,13 @@ def rsync(local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh
         remote: the path there; what comes from a path that ends with a slash is a folder.
         away: from here to there; else from there to here.
         ssh: the program that connects, with its options.
+        leave_out: a path below the folder that is not copied.
 
     Raises:
         StorageError: there is no rsync, the machine cannot be reached, or both ends differ at the end.
     """
     ends = _ends(local, remote, away)
-    shell = _shell(remote, ssh)
+    shell = _shell(remote, ssh) + ([] if leave_out is None else [f"--exclude=/{leave_out}"])
     # Files that are shorter there are gone on with; those of the same length are taken to be equal by it, so
     # the comparison that follows is what counts.
     first = _run(["--archive", "--partial", "--append-verify", "--stats", *shell, *ends])
@@ -56,6 +67,17 @@ def rsync(local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh
     moved = sum(_number(a or b) for a, b in _MOVED.findall(first))
     files = _FILES.search(first)
     return Rsynced(moved_bytes=moved, files=_number(files[1]) if files else 0, repaired=tuple(wrong))
+
+
+def is_there(remote: Remote, ssh: Sequence[str] = ("ssh",)) -> bool:
+    """Tell whether a file or a folder is there. Raises StorageError when the machine cannot be asked."""
+    user = f"{remote.user}@" if remote.user else ""
+    listed = ["--list-only", *_shell(remote, ssh), f"{user}{remote.host}:{remote.path}"]
+    try:
+        _run(listed)
+    except _NotThere:
+        return False
+    return True
 
 
 def planned(local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh",)) -> int:
@@ -102,6 +124,8 @@ def _run(arguments: Sequence[str]) -> str:
     done = subprocess.run(
         ["rsync", *arguments], capture_output=True, text=True, errors="replace", env=environment, check=False
     )
+    if done.returncode == _PARTIAL and "No such file or directory" in done.stderr:
+        raise _NotThere(_("there is no such file: {error}").format(error=done.stderr.splitlines()[0]))
     if done.returncode:
         last = [line for line in done.stderr.splitlines() if line.strip()]
         raise StorageError(

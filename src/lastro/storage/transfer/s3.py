@@ -156,6 +156,10 @@ class S3:
         except FileNotFoundError:
             return
 
+    def remove(self, place: Bucket) -> None:
+        """Remove an object. One that is not there is no error."""
+        self._try(partial(self._client.delete_object, **_at(place)), place)
+
     # --- looking, fetching --------------------------------------------------------------------------
 
     def head(self, place: Bucket) -> Object | None:
