@@ -42,6 +42,7 @@ def test_an_interrupted_drill_leaves_nothing_running(tmp_path: Path) -> None:
 
     assert process.wait(60) in (130, -signal.SIGINT)
     assert not members(mark).all
+    assert not Path(mark[1]).exists(), "half a drill proves nothing"
 
 
 def test_what_a_killed_drill_has_left_is_ended_by_the_next_one(tmp_path: Path) -> None:

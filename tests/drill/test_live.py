@@ -239,7 +239,16 @@ def test_a_job_that_never_saves_cannot_be_drilled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("control", "--", "python", "train.py"), ("--checkpoints", "x-*"), ("--steps", "1")]
+    "words",
+    [
+        ("control", "--", "python", "train.py"),
+        ("--checkpoints", "x-*"),
+        ("--steps", "1"),
+        ("--budget", "5", "--", "python", "train.py"),
+        ("--longest", "soon", "--", "python", "train.py"),
+        ("--", "python", "nowhere.py"),
+        ("--", "no-such-program"),
+    ],
 )
 def test_wrong_use_is_told(tmp_path: Path, words: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "lastro.cli", "drill", *words]
@@ -247,3 +256,4 @@ def test_wrong_use_is_told(tmp_path: Path, words: tuple[str, ...]) -> None:
 
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())

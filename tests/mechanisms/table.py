@@ -311,9 +311,9 @@ MECHANISMS = (
         "tests/drill/test_left.py::test_what_a_killed_drill_has_left_is_ended_by_the_next_one",
     ),
     Mechanism(
-        "a save gets the room that is held for it before it writes",
-        "job/checkpoint_room.py",
-        "hold(self._disk, self._path, min(held(self._path), rest))",
+        "room for checkpoints is held before the first step",
+        "job/saver.py",
+        "self._writer.foresee(expected.bytes, expected.once)",
         "pass",
         "tests/job/test_checkpoint_room.py::"
         "test_it_is_held_before_the_first_step_given_to_saves_lent_to_outputs_and_gone_at_the_end",

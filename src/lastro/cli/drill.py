@@ -17,6 +17,7 @@ from lastro.cli.options import (
     option,
     refuse_saves_without_command,
     resume_arg_option,
+    seconds_of,
 )
 from lastro.cli.render import console, narrator, print_json, show
 from lastro.clock import SystemClock
@@ -25,7 +26,6 @@ from lastro.errors import UsageError
 from lastro.flow.drilling import DrillWish, drill_job
 from lastro.locale import _
 from lastro.paths import Home, home_root
-from lastro.units import parse_duration
 
 
 @click.command(cls=WithCommand)
@@ -88,13 +88,16 @@ def drill(
     effort = Effort(
         steps=steps,
         full=full,
-        budget_seconds=parse_duration(budget).total_seconds() if budget else None,
-        seconds=parse_duration(longest).total_seconds(),
+        budget_seconds=None if budget is None else seconds_of("--budget", budget),
+        seconds=seconds_of("--longest", longest),
         workers=workers,
     )
     shown = _Shown(stderr=as_json)
     try:
         result = drill_job(wish, Home(home_root()), SystemClock(), effort, shown)
+    except KeyboardInterrupt:
+        shown.interrupted()
+        raise
     finally:
         shown.ends()
     if as_json:
@@ -153,6 +156,10 @@ class _Shown:
         )
         self._status.update(told)
         self._status.start()
+
+    def interrupted(self) -> None:
+        """Say what is left after Ctrl-C."""
+        self._tell(_("interrupted: the job is ended, nothing is left of this drill, and nothing was proven"))
 
     def ends(self) -> None:
         """Leave nothing of the line that is written over."""

@@ -12,7 +12,7 @@ from rich.text import Text
 from lastro.drill.budget import Budget
 from lastro.drill.crosscheck import Agreement, Check
 from lastro.drill.verdict import Answer, ArmResult, DrillResult
-from lastro.locale import _
+from lastro.locale import _, ngettext
 from lastro.units import show_duration
 from lastro.view import words
 
@@ -34,19 +34,12 @@ def _parts(result: DrillResult) -> Iterator[RenderableType]:
     head.append(f"  {result.why}", style="default")
     yield head
     yield from _cause(result)
-    yield Text(
-        _("{updates} updates compared, {lives} undisturbed lives, {time} in all").format(
-            updates=result.updates,
-            lives=result.undisturbed,
-            time=show_duration(timedelta(seconds=result.seconds)),
-        ),
-        style="dim",
-    )
+    yield from _size(result)
     if result.budget is not None:
         yield Text(_budget(result.budget), style="dim")
     yield Text("")
     for arm in result.arms:
-        yield from _arm(arm)
+        yield from _arm(arm, told=result.why)
     for text in result.limits:
         yield _under(_("cannot be seen: {what}").format(what=text), style="yellow")
     for why in dict.fromkeys(why for _what, why in result.left_out):
@@ -87,7 +80,24 @@ def _budget(budget: Budget) -> str:
     return _("budget of time: {time} ({why})").format(time=time, why=budget.why)
 
 
-def _arm(arm: ArmResult) -> Iterator[RenderableType]:
+def _size(result: DrillResult) -> Iterator[RenderableType]:
+    """Yield how much was compared; nothing where nothing was."""
+    if not result.undisturbed:
+        return
+    lives = ngettext("{count} undisturbed life", "{count} undisturbed lives", result.undisturbed).format(
+        count=result.undisturbed
+    )
+    time = show_duration(timedelta(seconds=result.seconds))
+    text = _("{lives}, {time} in all").format(lives=lives, time=time)
+    if result.updates:
+        text = _("{updates} updates compared, {lives}, {time} in all").format(
+            updates=result.updates, lives=lives, time=time
+        )
+    yield Text(text, style="dim")
+
+
+def _arm(arm: ArmResult, told: str) -> Iterator[RenderableType]:
+    """Yield what one arm showed. `told`: what is said already."""
     line = Text("  ")
     line.append(words.drill(arm.answer.value), style=_TONE[arm.answer])
     line.append(f"  {arm.what}")
@@ -98,11 +108,11 @@ def _arm(arm: ArmResult) -> Iterator[RenderableType]:
         for one in arm.measured
         if one.to_first_update is not None
     ]
-    if arm.answer is Answer.NOT_PROVEN:
+    if arm.answer is Answer.NOT_PROVEN and arm.why != told:
         facts.append(arm.why)
     for fact in facts:
         yield _under(fact, style="dim", indent=6)
 
 
 def _under(text: str, *, style: str = "", indent: int = 2) -> RenderableType:
-    return Padding(Text(text, style=style), (0, 0, 0, indent))
+    return Padding(Text(text, style=style), (0, 0, 0, indent), expand=False)

@@ -12,6 +12,7 @@ import click
 
 from lastro.errors import UsageError
 from lastro.locale import _
+from lastro.units import parse_duration
 
 
 class Translated(click.Command):
@@ -92,6 +93,14 @@ def command() -> Callable[[Callable[..., Any]], click.Command]:
 def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     """Give a command an option."""
     return click.option(*names, cls=Option, **settings)
+
+
+def seconds_of(name: str, value: str) -> float:
+    """Return the seconds of an option's value such as `20min`. Raises UsageError for anything else."""
+    try:
+        return parse_duration(value).total_seconds()
+    except ValueError as error:
+        raise UsageError(_("{name}: {error}").format(name=name, error=error)) from error
 
 
 DEFAULT_FILE = Path("campaign.yaml")

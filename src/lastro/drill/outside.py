@@ -72,12 +72,7 @@ class OutsideDrill:
             undisturbed=undisturbed,
             arms=arms,
             left_out=(),
-            limits=(
-                _(
-                    "no update was seen (none by PyTorch, and the job does not attach): it was compared by "
-                    "what it prints and leaves, to its end; what was not restored cannot be named"
-                ),
-            ),
+            limits=(_how_it_was_compared(),) if arms else (),
             seconds=0.0,
         )  # fmt: skip
 
@@ -160,6 +155,13 @@ def _with_spoiled_saves(subject: Subject) -> Subject:
     command = subject.order.command
     spoiling = (sys.executable, os.fspath(Path(str(spoil.__file__))), str(len(command)), *command)
     return replace(subject, order=replace(subject.order, command=spoiling))
+
+
+def _how_it_was_compared() -> str:
+    return _(
+        "no update was seen (none by PyTorch, and the job does not attach): it was compared by what it "
+        "prints and leaves, to its end; what was not restored cannot be named"
+    )
 
 
 def _nothing_to_resume() -> str:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lastro import atomic
 from lastro.clock import Clock
@@ -12,6 +17,7 @@ from lastro.drill.budget import budget_of
 from lastro.drill.drill import EVERY_STEPS, Drill, Effort
 from lastro.drill.progress import Progress
 from lastro.drill.verdict import DrillResult
+from lastro.errors import UsageError
 from lastro.flow.alone import alone
 from lastro.flow.drills import keep_drill
 from lastro.flow.freeze import Draft
@@ -36,6 +42,8 @@ def drill_job(wish: DrillWish, home: Home, clock: Clock, effort: Effort, tell: P
     Raises:
         LastroError: with the exit code of its kind.
     """
+    if wish.command is not None:
+        _require_program(wish.command, wish.folder)
     job = find_job(wish, clock)
     draft, run, plan = job.draft, job.run, job.plan
     key = hashlib.sha256(f"{draft.folder} {draft.plan.campaign} {run.name}".encode()).hexdigest()[:16]
@@ -48,13 +56,40 @@ def drill_job(wish: DrillWish, home: Home, clock: Clock, effort: Effort, tell: P
         order, archive = lend(job, root, clock)
         subject = Subject(order=order, archive=archive, every_steps=wish.every_steps)
         budget = budget_of(effort.budget_seconds, _pilot(wish, draft, run), full=effort.full)
-        result = Drill(subject, root, effort, budget, tell).run()
+        try:
+            result = Drill(subject, root, effort, budget, tell).run()
+        except KeyboardInterrupt:
+            atomic.remove_tree(root)  # half a drill proves nothing
+            raise
         if result.exit_code:
             result = replace(result, folder=str(root))
         else:
             atomic.remove_tree(root)
     keep_drill(home, key, plan, run, result, clock)
     return result
+
+
+def _require_program(command: Sequence[str], folder: Path) -> None:
+    """See that the command can begin at all: that is no question for a drill. A line for the shell may.
+
+    Raises:
+        UsageError: its program, or its script, is not there.
+    """
+    if not command or (len(command) == 1 and re.search(r"\s", command[0])):
+        return
+    program, script = command[0], command[1] if len(command) > 1 else ""
+    missing = None
+    if shutil.which(program, path=f"{folder}{os.pathsep}{os.environ.get('PATH', '')}") is None:
+        missing = program if "=" not in program else None  # a variable that is set for the program
+    elif Path(program).name.startswith("python") and script.endswith(".py"):
+        missing = None if (folder / script).is_file() else script
+    if missing is not None:
+        raise UsageError(
+            _("there is no {name} in {folder}, nor a program of that name").format(
+                name=missing, folder=folder
+            ),
+            hint=_("type the command as it works in this folder without `lastro drill --`"),
+        )
 
 
 def _pilot(wish: DrillWish, draft: Draft, run: PlannedRun) -> Pilot:
