@@ -23,7 +23,7 @@ def machine_row(machine: MachineView, campaign: CampaignView) -> MachineRow:
     return MachineRow(
         view=machine,
         busy_seconds=busy_seconds(machine, campaign.runs, campaign.at),
-        preflight=str(last["verdict"]) if last else None,
+        preflight=_preflight(last) if last else None,
         findings=tuple(findings),
         disk=_disk(machine, campaign),
     )
@@ -48,6 +48,15 @@ def _is_quiet(item: Any) -> bool:
         "note",
         "skip",
     )
+
+
+def _preflight(facts: Mapping[str, Any]) -> str:
+    """Return the verdict, with the risks that a person took to use the machine all the same."""
+    accepted = facts.get("accepted") or {}
+    if not accepted:
+        return str(facts["verdict"])
+    risks = "; ".join(f"{code}: {why}" for code, why in accepted.items())
+    return _("{verdict}; risk accepted: {risks}").format(verdict=facts["verdict"], risks=risks)
 
 
 def _finding(item: Any) -> str:
