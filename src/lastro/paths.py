@@ -324,6 +324,15 @@ class Disk:
         return self.root / "data" / name
 
     @property
+    def usage_samples(self) -> Path:
+        """How much was used at which moment: a line for each look."""
+        return self.root / ".lastro" / "usage.jsonl"
+
+    def archive(self, name: str) -> Path:
+        """A closed campaign as one compressed file."""
+        return self.root / "archive" / f"{name}.tar.gz"
+
+    @property
     def caches(self) -> Path:
         """Caches of models, data sets and packages."""
         return self.root / "cache"

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lastro.cli.close_audit import tell_audit
+from lastro.cli.close_export import hand_on
 from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import narrator, print_json, show
 from lastro.clock import SystemClock
@@ -25,6 +26,8 @@ from lastro.view.terminal import summary
 
 _Folder = click.Path(path_type=Path, file_okay=False)
 _File = click.Path(path_type=Path, exists=True, dir_okay=False)
+_Page = click.Path(path_type=Path, dir_okay=False)
+_Target = click.Path(path_type=Path)
 
 
 @command()
@@ -35,6 +38,16 @@ _File = click.Path(path_type=Path, exists=True, dir_okay=False)
 @option("--copy", "copied", type=_Folder, help="Make a second copy in this folder, and read it again.")
 @option("--no-second-copy", is_flag=True, help="Do without one; say --why.")
 @option("--why", metavar="TEXT", help="Why there is no second copy.")
+@option(
+    "--synthesis",
+    "notes",
+    type=_Page,
+    is_flag=False,
+    flag_value="synthesis.md",
+    metavar="[FILE]",
+    help="Write the page for the notebook (Markdown); by itself to synthesis.md.",
+)
+@option("--crate", type=_Target, help="Hand the campaign on as an RO-Crate: a new folder, or a .zip.")
 @campaign_option
 @as_json_option
 @click.pass_context
@@ -51,6 +64,7 @@ def close(
       lastro close
       lastro close --copy /mnt/other
       lastro close --no-second-copy --why "the folder is in the nightly backup"
+      lastro close --synthesis notes/digits.md --crate digits.zip
       lastro close --audit /mnt/disk/campaigns/digits --json
     """
     asked = _Asked(**given)
@@ -74,6 +88,7 @@ def close(
         do_without(session, asked.why)
     if asked.copied is not None or asked.why is not None:
         closing = Closing(page_again(session), closing.exit_code)
+    hand_on(session, closing.page, tell, notes=asked.notes, crate=asked.crate)
     if as_json:
         print_json({**page_json(closing.page), "exit_code": closing.exit_code})
     else:
@@ -93,10 +108,13 @@ class _Asked:
     copied: Path | None
     no_second_copy: bool
     why: str | None
+    notes: Path | None
+    crate: Path | None
 
     @property
     def closes(self) -> bool:
-        return self.key is not None or self.copied is not None or self.no_second_copy
+        asked = (self.key, self.copied, self.notes, self.crate)
+        return self.no_second_copy or any(one is not None for one in asked)
 
     @property
     def holds_together(self) -> bool:

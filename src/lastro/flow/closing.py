@@ -24,6 +24,7 @@ from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
 from lastro.closeout.report import write_instructions, write_report
 from lastro.closeout.seal import write_seal
+from lastro.closeout.sealed import seal_measurements
 from lastro.closeout.signature import sign
 from lastro.disk.hold import release_hold
 from lastro.errors import UsageError
@@ -91,6 +92,9 @@ def close(
     code = exit_code(conclusion, evidence, judgements)
     session.mirror()
     write_instructions(session.on_disk, plan.as_json())
+    for sealed in seal_measurements(session.on_disk):
+        if sealed.why is not None:
+            tell(_("measurements are sealed as {form}: {why}").format(form=sealed.form, why=sealed.why))
     root = write_close_manifest(session.on_disk)
     if key is not None:
         sign(session.on_disk, key)

@@ -387,8 +387,11 @@ def changes_between(frozen: Mapping[str, Any], fresh: Mapping[str, Any]) -> Chan
 
 
 def _without_ids(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A run's id follows from code, corpus and configuration, which are compared by themselves."""
-    return [{key: value for key, value in run.items() if key != "id"} for run in plan["runs"]]
+    """A run's id follows from code, corpus and configuration, what it decides from the rule: each is compared.
+
+    What it decides is a sentence, in the language of whoever has frozen the plan.
+    """
+    return [{key: value for key, value in run.items() if key not in ("id", "decides")} for run in plan["runs"]]
 
 
 def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | None = None) -> Plan:
