@@ -446,7 +446,7 @@ class CampaignFolder:
 
     @property
     def sealed(self) -> Path:
-        """`close/measurements`: what the runs measured, in a form that is read fast; `index.json` lists it."""
+        """`close/measurements`: what the runs measured, to be read fast; `index.json` lists it."""
         return self.close / "measurements"
 
     @property

@@ -387,11 +387,13 @@ def changes_between(frozen: Mapping[str, Any], fresh: Mapping[str, Any]) -> Chan
 
 
 def _without_ids(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A run's id follows from code, corpus and configuration, what it decides from the rule: each is compared.
+    """Return the runs without what follows from other keys of the plan, which are compared by themselves.
 
-    What it decides is a sentence, in the language of whoever has frozen the plan.
+    An id follows from code, corpus and configuration; what a run decides, from the decision rule, and it is a
+    sentence in the language of whoever has frozen the plan.
     """
-    return [{key: value for key, value in run.items() if key not in ("id", "decides")} for run in plan["runs"]]
+    derived = ("id", "decides")
+    return [{key: value for key, value in run.items() if key not in derived} for run in plan["runs"]]
 
 
 def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | None = None) -> Plan:
