@@ -1,4 +1,4 @@
-"""What `lastro preflight` does instead of checking this machine: profile, history, notes, probe, checklist."""
+"""What `lastro preflight` does instead of checking this machine: profile, history, note, probe, checklist."""
 
 from __future__ import annotations
 

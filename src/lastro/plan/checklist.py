@@ -227,7 +227,6 @@ def template(needed: tuple[Needed, ...], today: dates.date) -> str:
         lines.append(f"  {one.provider}:")
         gpus = ", ".join(f'"{gpu}": {count}' for gpu, count in one.gpus.items())
         lines += ["    # " + line for line in _EXAMPLES.format(day=today, gpus=gpus).splitlines()]
-        lines.append("    {}")
     return "\n".join(lines) + "\n"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from lastro.locale import _
 from lastro.spec.base import Amount, Contradiction, Duration, Name, Problem, Strict, Text
@@ -106,10 +106,15 @@ class Provider(Strict):
     invoice: Invoice | None = None
 
 
+def _nothing_yet(value: object) -> object:
+    """A provider below which every line is still a comment is one with which nothing was done."""
+    return {} if value is None else value
+
+
 class Checklist(Strict):
     """`checklist.yaml`: providers by the name that the offers file gives them."""
 
-    providers: dict[Name, Provider]
+    providers: dict[Name, Annotated[Provider, BeforeValidator(_nothing_yet)]]
 
 
 def load_checklist(path: Path) -> Checklist | None:
