@@ -47,8 +47,8 @@ def checklist(**changed: dict[str, Any] | None) -> Checklist:
     return made_in_code(Checklist, {"providers": {"nuvem": entries}})
 
 
-def of(item: str, *, needed: Needed = NEEDED, **changed: dict[str, Any] | None) -> State:
-    found = states(checklist(**changed), (needed,), TODAY)
+def of(item: str, entry: dict[str, Any] | None, needed: Needed = NEEDED) -> State:
+    found = states(checklist(**{item: entry}), (needed,), TODAY)
     return next(state for state in found if state.item.name == item)
 
 
@@ -97,15 +97,13 @@ def test_a_quota_whose_lead_nobody_has_told_takes_nobody_knows_how_long() -> Non
 def test_an_entry_is_judged_by_its_days_and_by_what_the_plan_needs(
     item: str, entry: dict[str, Any] | None, state: str
 ) -> None:
-    assert of(item, **{item: entry}).state == state
+    assert of(item, entry).state == state
 
 
 def test_the_union_is_allowed_where_its_countries_are() -> None:
     needed = Needed(provider="nuvem", gpus={}, jurisdictions=("EU",), until=TODAY)
 
-    assert (
-        of("residency", needed=needed, residency={"done": "2026-11-01", "jurisdiction": "FR"}).state == "done"
-    )
+    assert of("residency", {"done": "2026-11-01", "jurisdiction": "FR"}, needed).state == "done"
 
 
 def test_what_offers_need_is_gathered_by_provider_and_this_box_needs_nothing() -> None:

@@ -169,8 +169,7 @@ def _state(known: Provider | None, needed: Needed, item: Item, today: dates.date
 def _judged(entry: Done | None, needed: Needed, item: Item, today: dates.date) -> tuple[str, str]:
     if entry is None:
         return "missing", _("nothing is written of it")
-    if entry.done is None:
-        assert isinstance(entry, Quota)
+    if isinstance(entry, Quota) and entry.done is None:
         return "waiting", _("asked for on {day}, and not answered").format(day=entry.asked)
     if entry.done > today:
         return "missing", _("it is to be done on {day}").format(day=entry.done)
@@ -189,7 +188,6 @@ def _judged(entry: Done | None, needed: Needed, item: Item, today: dates.date) -
 
 def _ends(entry: Done, item: Item) -> dates.date:
     """Return the last day on which an entry holds: what stands there, else the usual time."""
-    assert entry.done is not None
     days = [entry.until or entry.done + dates.timedelta(days=item.holds_days)]
     if isinstance(entry, Key):
         days = [entry.rotate_by, *([entry.until] if entry.until is not None else [])]

@@ -19,7 +19,7 @@ from lastro.preflight.burn.reduce import check_reduce
 from lastro.preflight.burn.transfer import check_transfer
 
 #: Of the memory that is free; the rest is for the library's own and for what compares.
-FREE_SHARE = 0.8
+FREE_SHARE = 0.95
 
 
 def carry_out(torch: Any, step: Mapping[str, Any]) -> dict[str, Any]:
