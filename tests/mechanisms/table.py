@@ -340,6 +340,27 @@ MECHANISMS = (
         "tests/drill/test_live.py::test_an_optimizer_that_begins_anew_is_named",
     ),
     Mechanism(
+        "a machine that something speaks against is named before it is used",
+        "flow/drive.py",
+        "        self._recall(machine.id, machine.node)\n",
+        "",
+        "tests/flow/test_machine_memory.py::test_a_machine_with_a_note_is_named_before_it_is_used_again",
+    ),
+    Mechanism(
+        "machines that are only tried end before their cap could be passed",
+        "flow/probing.py",
+        "                why = may_begin(self._plan.lease, spent, self._wish.max_spend)\n",
+        "",
+        "tests/flow/test_probing.py::test_the_cap_ends_it_before_it_could_be_passed",
+    ),
+    Mechanism(
+        "a burn-in compares every product with the first",
+        "preflight/burn/matmul.py",
+        "    if torch.equal(first, result):\n",
+        "    if True:\n",
+        "tests/preflight/burn/test_kernels.py::test_one_wrong_number_of_one_product_is_found_and_named",
+    ),
+    Mechanism(
         "a drill proves nothing when its control does not differ",
         "drill/verdict.py",
         "if control is None or control.answer is not Answer.DIFFERENT:",
