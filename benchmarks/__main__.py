@@ -22,9 +22,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("name", nargs="*", help=f"some of {', '.join(NAMES)}; without one, all of them")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--mb", type=int, help="size of the state that `checkpoint` saves (1000)")
+    parser.add_argument("--rounds", type=int, help="how often `checkpoint` takes turns (5)")
     options = parser.parse_args(arguments)
     if options.mb is not None:
         os.environ["BENCH_MB"] = str(options.mb)
+    if options.rounds is not None:
+        os.environ["BENCH_ROUNDS"] = str(options.rounds)
     if unknown := set(options.name) - set(NAMES):
         parser.error(f"there is no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     before = box.facts()

@@ -22,7 +22,7 @@ from lastro import strictjson
 from lastro.checkpoint import store
 from lastro.rules import CheckpointPolicy
 
-ROUNDS = 5
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 SLICE = 16 << 20
 _ADAPTER_BASE, _ADAPTER_TRAINS = 23_000_000, 800_000
 
@@ -44,12 +44,14 @@ class Times:
 
 @dataclass
 class Floors:
-    """Seconds, in each round, of the floors and of what is compared with them."""
+    """Seconds, in each round, of the floors and of what is compared with them; `cpu`: processor time."""
 
     copy: list[float] = field(default_factory=list)
     write: list[float] = field(default_factory=list)
     read: list[float] = field(default_factory=list)
     restore: list[float] = field(default_factory=list)
+    read_cpu: list[float] = field(default_factory=list)
+    restore_cpu: list[float] = field(default_factory=list)
     published: list[float] = field(default_factory=list)
 
 
@@ -259,23 +261,23 @@ def _evict(path: Path) -> None:
         os.close(descriptor)
 
 
-def _read(path: Path, buffer: bytearray) -> float:
+def _read(path: Path, buffer: bytearray) -> tuple[float, float]:
     _evict(path)
     view = memoryview(buffer)
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     with path.open("rb", buffering=0) as file:
         for start in range(0, len(view), SLICE):
             file.readinto(view[start : start + SLICE])
-    return time.perf_counter() - began
+    return time.perf_counter() - began, time.process_time() - used
 
 
-def _restore(root: Path, number: int, model: Any, optimizer: Any) -> float:
+def _restore(root: Path, number: int, model: Any, optimizer: Any) -> tuple[float, float]:
     attempt = make_attempt(root, CheckpointPolicy(every_steps=1, keep=1), number)
     attempt.track(model=model, optimizer=optimizer)
     _evict(store.names(root / "runs" / "bench" / "checkpoints")[0])
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     attempt.restore()
-    return time.perf_counter() - began
+    return time.perf_counter() - began, time.process_time() - used
 
 
 def _resident() -> int:
@@ -332,13 +334,17 @@ def _run(folder: Path, megabytes: int) -> Result:
     for number in range(ROUNDS + 1):
         floors.copy.append(_copy(data, target))
         floors.write.append(_write(folder / "floor", data))
-        floors.read.append(_read(folder / "floor", data))
+        for seconds, into in zip(_read(folder / "floor", data), (floors.read, floors.read_cpu), strict=True):
+            into.append(seconds)
         (folder / "floor").unlink()
         for name, method in methods.items():
             path = folder / "peer"
             _measure(method, path, training, times[name])
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-        floors.restore.append(_restore(folder, number + 2, model, optimizer))
+        for seconds, into in zip(
+            _restore(folder, number + 2, model, optimizer), (floors.restore, floors.restore_cpu), strict=True
+        ):
+            into.append(seconds)
         floors.published.append(ours.told()["durable"])
     return _result(times, floors, size, extra, _adapter_bytes(folder / "lora"))
 
@@ -375,6 +381,7 @@ def _result(
         median("lastro: durable, hashed, published", published, "s"),
         median("lastro: durable, hashed, published / write + fsync", _ratios(published, writes), "x", 1.15),
         median("lastro: verified cold restore / cold read", _ratios(floors.restore, reads), "x", 1.25),
+        median("lastro: the same in processor time", _ratios(floors.restore_cpu, floors.read_cpu), "x"),
         Measure(name="lastro: memory / state", value=extra / size, unit="x", target=1.1),
         Measure(name="lastro: checkpoint of an adapter", value=adapter[0], unit="MB", target=adapter[1]),
     ]
