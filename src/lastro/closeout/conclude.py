@@ -193,6 +193,9 @@ def _compared(
         if run.priority == REQUIRED:
             return Answer.STOPPED, None, _stopped(run)
     if best is None:
+        beyond = out_of_reach(rule, control)
+        if beyond is not None:
+            return Answer.KEEP_CONTROL, None, beyond
         return Answer.UNDECIDED, None, _missing(variants[0])
     return Answer.KEEP_CONTROL, None, _lost(rule, control, best)
 
@@ -211,6 +214,19 @@ def _gain(rule: DecisionRule, control: RunEvidence, value: Decimal) -> Decimal:
 
 def _decimal(metric: float) -> Decimal:
     return round(Decimal(repr(metric)) / _QUANTUM) * _QUANTUM
+
+
+def out_of_reach(rule: DecisionRule, control: RunEvidence) -> str | None:
+    """Say that no variant can be adopted any more, whatever it reaches; None while one can."""
+    bound = best_possible(rule.metric, rule.better)
+    if bound is None or _could_change(rule, control, None):
+        return None
+    return _(
+        "no variant can reach the margin of {margin}: '{over}' has {metric} {control:.6g}, and the best that"
+        " there is is {bound}"
+    ).format(
+        margin=rule.margin, over=rule.over, metric=rule.metric, control=control.metric, bound=bound
+    )  # fmt: skip
 
 
 def _could_change(

@@ -31,8 +31,9 @@ from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.leases import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
-from lastro.flow.money import may_bill
 from lastro.flow.measured_saves import expected_save
+from lastro.flow.money import may_bill
+from lastro.flow.moot import Foreseen, moot_runs
 from lastro.flow.orders import Place, code_of, config_record, make_order, unattended_seconds
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.presence import is_supervised
@@ -77,6 +78,7 @@ class Told:
     fired: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
     recalled: set[str] = field(default_factory=set)
+    moot: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +114,7 @@ class Driver:
     def __init__(self, drive: Drive) -> None:
         self._d = drive
         self._folder = drive.session.on_disk
+        self._foreseen = Foreseen(drive.session, drive.plan)
         self._starts: dict[str, tuple[int, int, int]] = {}
         self._told = Told()
         self._retiring: set[str] = set()
@@ -185,7 +188,7 @@ class Driver:
             view=view,
             machines=machines,
             supervised=supervised,
-            wanted=self._wanted(),
+            wanted=self._wanted(view),
             max_machines=self._d.plan.machines,
             resumable=frozenset(
                 run.id for run in view.runs if self._d.resumable.get(run.id) == len(run.attempts)
@@ -297,12 +300,18 @@ class Driver:
                 raise
             return unknown_machine(machine_id, error.message, self._d.clock.now())
 
-    def _wanted(self) -> tuple[str, ...]:
+    def _wanted(self, view: CampaignView) -> tuple[str, ...]:
         order = {"required": 0, "useful": 1, "exploratory": 2}
         runs = sorted(self._d.plan.runs, key=lambda run: order[run.priority])
         if self._d.only is not None:
             return tuple(run.id for run in runs if run.id in self._d.only)
-        return tuple(run.id for run in runs if run.priority != "exploratory")
+        moot = moot_runs(self._foreseen.rule, view, self._foreseen.metric_of)
+        for run, why in moot.items():
+            if run not in self._told.moot and view.run(run).why != why:
+                self._d.writer.append(EventType.RUN_MOOT, run=run, why=why)
+                self._d.tell(_("{run} is not started: {why}").format(run=view.run(run).name, why=why))
+            self._told.moot.add(run)
+        return tuple(run.id for run in runs if run.priority != "exploratory" and run.id not in moot)
 
     def _note_faults(self) -> None:
         if not self._d.faults:

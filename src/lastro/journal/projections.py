@@ -283,6 +283,7 @@ def _runs(
     gone: frozenset[str | None],
 ) -> tuple[RunView, ...]:
     superseded, given_up = _superseded(home), _given_up(home)
+    moot = {event.facts["run"]: event.facts["why"] for event in home if event.type is EventType.RUN_MOOT}
     sent = {
         event.facts["run"]: event.facts["machine"] for event in home if event.type is EventType.RUN_DISPATCHED
     }
@@ -296,6 +297,8 @@ def _runs(
     for run_id in order:
         lives = tuple(attempts.get(run_id, ()))
         status, why = _run_status(run_id, lives, ended, superseded, given_up, gone)
+        if status == "waiting":
+            why = moot.get(run_id)
         views.append(
             RunView(
                 id=run_id,
