@@ -47,6 +47,8 @@ DISK_COMMANDS: dict[str, Command] = {
     "list": Command("disk_list", "List disks and what they cost, idle ones too."),
     "delete": Command("disk_delete", "Delete a disk that holds the only copy of nothing."),
     "env": Command("disk_env", 'Point caches to the disk: eval "$(lastro disk env)".'),
+    "usage": Command("disk_usage", "Who uses what, what it costs, when it is full, what packing saves."),
+    "prune": Command("disk_prune", "Say what can go from the disk, and why; let it go."),
     "pack": Command("disk_pack", "Pack many files into few: tar shards with an index."),
     "unpack": Command("disk_unpack", "Write a pack's files into a new folder, or verify it."),
     "push": Command("disk_push", "Send files to a bucket or a machine; goes on after a kill."),

@@ -1,0 +1,1 @@
+"""What the disk's room is used for, when it will be full, and what can go."""
