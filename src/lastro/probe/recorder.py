@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import sys
@@ -281,14 +282,17 @@ class Recorder:
 
 
 def _norm(optimizer: Any) -> float | None:
-    """Return the norm of the gradient over all parameters of an optimizer; None without any."""
+    """Return the norm of the gradient over all parameters of an optimizer; None without any.
+
+    In whatever order these stand: that is the optimizer's own affair, and a plain sum depends on it.
+    """
     squares = [
         float(parameter.grad.detach().double().pow(2).sum())
         for group in optimizer.param_groups
         for parameter in group["params"]
         if parameter.grad is not None and not parameter.grad.is_sparse
     ]
-    return float(sum(squares) ** 0.5) if squares else None
+    return float(math.fsum(squares) ** 0.5) if squares else None
 
 
 def _of_tracked(tracked: Mapping[str, Any], position: Any) -> dict[str, list[str]]:
