@@ -14,7 +14,23 @@ from benchmarks import box
 from benchmarks.result import Measure, Result
 
 #: Every benchmark, in the order in which all of them run: a module with `run() -> Result`.
-NAMES = ("help", "log", "checkpoint", "items", "preemption", "reload", "supervisor", "plan", "risk", "spot")
+NAMES = (
+    "help",
+    "log",
+    "checkpoint",
+    "items",
+    "preemption",
+    "reload",
+    "report",
+    "supervisor",
+    "plan",
+    "risk",
+    "spot",
+    "preflight",
+    "pack",
+    "data",
+    "transfer",
+)
 
 
 def main(arguments: list[str]) -> int:

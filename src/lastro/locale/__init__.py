@@ -13,9 +13,7 @@ from __future__ import annotations
 import gettext
 import os
 import re
-import string
 from functools import cache
-from typing import Any
 
 DOMAIN = "lastro"
 
@@ -54,18 +52,9 @@ class _WithComma(str):
     __slots__ = ()
 
     def format(self, *given: object, **named: object) -> str:
-        return _COMMA.vformat(self, given, named)
+        from lastro.locale.comma import Comma  # late: English, and a help, do without
 
-
-class _Comma(string.Formatter):
-    def format_field(self, value: Any, format_spec: str) -> str:
-        shown = str(super().format_field(value, format_spec))
-        # A Decimal is known by its name: its module would be loaded for the help alone.
-        fraction = isinstance(value, float) or type(value).__name__ == "Decimal"
-        return shown.replace(".", ",") if fraction else shown
-
-
-_COMMA = _Comma()
+        return Comma().vformat(self, given, named)
 
 
 def _(message: str) -> str:
