@@ -118,7 +118,7 @@ def test_an_archive_that_is_cut_is_a_problem(tmp_path: Path) -> None:
 
 def test_bytes_of_tensors_after_the_pickles_of_torchs_older_format_are_no_pickle(tmp_path: Path) -> None:
     """Before each tensor stands its length, and 128 numbers begin with the byte of a pickle's protocol."""
-    parts = [0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, {"weight": 1}, ["0"]]
+    parts: list[object] = [0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, {"weight": 1}, ["0"]]
     path = tmp_path / "old.pth"
     path.write_bytes(b"".join(pickle.dumps(part, protocol=2) for part in parts) + b"\x80\x00\x00\x00" * 9)
 
@@ -130,7 +130,8 @@ def test_bytes_of_tensors_after_the_pickles_of_torchs_older_format_are_no_pickle
 
 def test_the_fourth_pickle_of_torchs_older_format_is_looked_through(tmp_path: Path) -> None:
     payload = b"cos\nsystem\n(S'true'\ntR."
-    head = b"".join(pickle.dumps(part, protocol=2) for part in (0x1950A86A20F9469CFC6C, 1001, {}))
+    parts: list[object] = [0x1950A86A20F9469CFC6C, 1001, {}]
+    head = b"".join(pickle.dumps(part, protocol=2) for part in parts)
     path = tmp_path / "old.pth"
     path.write_bytes(head + b"\x80\x02" + payload)
 

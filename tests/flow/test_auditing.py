@@ -189,7 +189,9 @@ def test_a_copy_on_the_same_disk_does_not_count_and_doing_without_is_said_with_i
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen")
-def test_a_signature_is_of_whom_one_believes(moved: CampaignFolder, tmp_path: Path) -> None:
+def test_a_signature_is_of_whom_one_believes(
+    moved: CampaignFolder, ended: SmallCampaign, tmp_path: Path
+) -> None:
     for name in ("ana", "eve"):
         os.spawnlp(
             os.P_WAIT, "ssh-keygen", "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)
@@ -199,8 +201,16 @@ def test_a_signature_is_of_whom_one_believes(moved: CampaignFolder, tmp_path: Pa
         signers[name] = tmp_path / f"of-{name}"
         signers[name].write_text(f"{name}@lab {(tmp_path / f'{name}.pub').read_text()}")
 
-    sign(moved, tmp_path / "ana")
+    before = look(moved)
+    signed = ended.json("close", "--sign", str(tmp_path / "ana"))
+    here = CampaignFolder(ended.disk / "campaigns/small")
 
+    assert signed["decision"]["verdict"] == "adopt"
+    assert "signature" not in {one.name for one in before.checks}
+    assert check(look(here, signers=signers["ana"]), "signature").state == "ok"
+    assert look(here, signers=signers["eve"]).exit_code == 8
+    assert look(here).exit_code == 0, "it is a signature of these bytes, of whomever"
+    sign(moved, tmp_path / "ana")
     assert check_signature(moved, None).state.value == "good"
     assert check_signature(moved, signers["ana"]).state.value == "good"
     assert check_signature(moved, signers["eve"]).state.value == "bad"

@@ -56,13 +56,7 @@ class Closing:
 
 
 def close(
-    session: Session,
-    writer: StreamWriter,
-    plan: Plan,
-    tell: Tell,
-    *,
-    stopped: str | None = None,
-    key: Path | None = None,
+    session: Session, writer: StreamWriter, plan: Plan, tell: Tell, *, stopped: str | None = None
 ) -> Closing:
     """Close a campaign. What was judged before is judged again: bytes can change until they are closed.
 
@@ -72,7 +66,6 @@ def close(
         plan: the frozen one.
         tell: for progress.
         stopped: why the campaign was ended before its runs were; None when it was not.
-        key: to sign with, see `closeout.signature`; None: nothing is signed.
 
     Raises:
         JournalDamaged: a stream is damaged, cut or missing: no sum over it could be believed.
@@ -96,8 +89,6 @@ def close(
         if sealed.why is not None:
             tell(_("measurements are sealed as {form}: {why}").format(form=sealed.form, why=sealed.why))
     root = write_close_manifest(session.on_disk)
-    if key is not None:
-        sign(session.on_disk, key)
     page = make_page(session, judgements, plan)
     html, json = write_report(page, session.on_disk)
     page = with_report(page, str(html))
@@ -107,7 +98,6 @@ def close(
         root_digest=root,
         report_html=sha256_file(html),
         report_json=sha256_file(json),
-        signature=sha256_file(session.on_disk.close_signature) if key is not None else None,
         sealed=True,
     )
     session.mirror()
@@ -182,6 +172,7 @@ def close_session(session: Session, clock: Clock, tell: Tell, *, key: Path | Non
 
     One that is closed already stays as it was concluded.
     Machines that are still rented are let go first: after the closing nobody would look at them again.
+    `key`: to sign with, see `closeout.signature`; also what is closed already.
 
     Raises:
         UsageError: it was never frozen, a run of it is alive, or a living `lastro run` owns it.
@@ -201,7 +192,9 @@ def close_session(session: Session, clock: Clock, tell: Tell, *, key: Path | Non
         if view.plan is None:
             raise UsageError(_("this campaign has no frozen plan"), hint=_("run it with `lastro run`"))
         if view.closed is not None:
-            return closed_before(session, view.closed, Plan.from_json(view.plan), tell)
+            closing = closed_before(session, view.closed, Plan.from_json(view.plan), tell)
+            _sign(session, writer, key)
+            return closing
         alive = [run.name for run in view.runs if run.status == "running"]
         if alive:
             raise UsageError(
@@ -210,4 +203,15 @@ def close_session(session: Session, clock: Clock, tell: Tell, *, key: Path | Non
             )
         plan = Plan.from_json(view.plan)
         let_go(session, writer, plan, clock, tell)
-        return close(session, writer, plan, tell, key=key)
+        closing = close(session, writer, plan, tell)
+        _sign(session, writer, key)
+        return closing
+
+
+def _sign(session: Session, writer: StreamWriter, key: Path | None) -> None:
+    """Sign the manifest of a closed campaign, when a key was named; another signature takes its place."""
+    if key is None:
+        return
+    sign(session.on_disk, key)
+    writer.append(EventType.CAMPAIGN_SIGNED, signature=sha256_file(session.on_disk.close_signature))
+    session.mirror()

@@ -60,8 +60,9 @@ class EventType(str, Enum):
     # metric, content, duplicate_of, near, bases, warnings
     DELIVERABLE_JUDGED = "deliverable.judged"
     CAMPAIGN_CONCLUDED = "campaign.concluded"  # verdict, run, why, evidence, stopped
-    # campaign.closed: exit_code, root_digest, report_html, report_json, signature, sealed
+    # campaign.closed: exit_code, root_digest, report_html, report_json, sealed
     CAMPAIGN_CLOSED = "campaign.closed"
+    CAMPAIGN_SIGNED = "campaign.signed"  # signature: the SHA-256 of what ssh-keygen has made
     COPY_VERIFIED = "copy.verified"  # where, root_digest, files, bytes, apart, rehearsal: a second copy
     COPY_WAIVED = "copy.waived"  # why: a person does without a second copy
 
@@ -129,6 +130,7 @@ DURABLE = frozenset(
         EventType.DELIVERABLE_JUDGED,
         EventType.CAMPAIGN_CONCLUDED,
         EventType.CAMPAIGN_CLOSED,
+        EventType.CAMPAIGN_SIGNED,
         EventType.COPY_VERIFIED,
         EventType.COPY_WAIVED,
         EventType.ATTEMPT_STARTED,
