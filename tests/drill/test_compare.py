@@ -95,6 +95,21 @@ def test_a_random_state_that_no_two_lives_share_says_nothing() -> None:
     assert gap is not None and gap.groups == {}
 
 
+def test_what_the_loop_itself_binds_is_no_value_that_was_lost() -> None:
+    """Right after a restore, before the first batch, the loop has no number of an update yet."""
+    undisturbed = make_reference([life(1, 20, every={"variables": {"step": "s", "best": "b"}})] * 3)
+    resumed = replace(
+        life(6, 20, 2, changes={9: {"losses": (7.0,)}}, every={"variables": {"step": "s", "best": "b"}}),
+        restored=state_at(5),
+        restored_variables={"best": "other", "config": "c"},
+    )
+    before = life(1, 7, every={"variables": {"step": "s", "best": "b"}}, ended="kill update")
+
+    gap = find_gap([before, resumed], undisturbed)
+
+    assert gap is not None and (gap.step, gap.variables) == (9, ("best",))
+
+
 # --- noise --------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,16 @@ import pytest
 
 from lastro.drill.cause import Cause
 from lastro.drill.compare import Gap
-from lastro.drill.crosscheck import Agreement, Check, Suspect, Trial, cut_short, judge_trial, next_trial
+from lastro.drill.crosscheck import (
+    Agreement,
+    Check,
+    Suspect,
+    Trial,
+    cut_short,
+    is_noise,
+    judge_trial,
+    next_trial,
+)
 from tests.drill.lives import life
 
 
@@ -66,8 +75,18 @@ def test_what_cannot_be_put_back_is_right_when_all_else_makes_no_difference() ->
     assert answer(found, trial("random", same=True)) is Agreement.DISAGREES
 
 
-def test_a_value_of_the_jobs_own_code_is_not_tried_when_nothing_else_differs() -> None:
-    assert answer(suspect("variable")) is Agreement.NOT_TRIED
+def test_where_nothing_can_be_put_back_the_same_is_done_once_more() -> None:
+    """A value of the job's own code differs again; noise that three lives have not shown does not."""
+    found = suspect("variable")
+    again, gone = trial(same=False), trial(same=True)
+
+    assert next_trial(found, []) == ()
+    assert answer(found, again) is Agreement.NOT_TRIED
+    assert answer(found, gone) is Agreement.DISAGREES
+    assert [is_noise(Check(answer=answer(found, one), why="", trials=(one,))) for one in (again, gone)] == [
+        False,
+        True,
+    ]
 
 
 def test_random_states_that_a_batch_was_drawn_from_are_not_put_back_in_time() -> None:

@@ -87,7 +87,7 @@ def test_the_verdict_is_right_on_all_and_the_cause_on_nine_of_ten(half: str, tmp
     [
         ("api_optimizer_untracked", "agrees", [["optimizer"]]),
         ("plain_average_from_weights", "agrees", [["ema"]]),
-        ("plain_temperature", "not_tried", []),
+        ("plain_temperature", "not_tried", [[]]),
     ],
 )
 def test_the_cause_is_checked_by_putting_it_back(

@@ -145,7 +145,9 @@ def _gap_of(life: Life, past: Sequence[Life], reference: Reference) -> Gap | Non
         before = _same_state(life.resumed_at, past, reference)
         if before is not None:
             groups = groups_between(before.state, life.restored, every)
-            variables = _differing_variables(before.variables, life.restored_variables)
+            # What the loop itself binds is not there yet when the state is put back.
+            both = set(before.variables) & set(life.restored_variables)
+            variables = both & _differing_variables(before.variables, life.restored_variables)
     elif first is not None and first_partner is not None:
         groups = groups_between(first_partner.state, first.state, every)
         variables = _differing_variables(first_partner.variables, first.variables)

@@ -28,7 +28,7 @@ class Agreement(str, Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One life into which these kinds of state were put.
+    """One life into which these kinds of state were put; none: the same was done once more.
 
     `same`: it was as it should be; None: it shows nothing, and `why` says so. `step`: the first update that
     differs, `why` what is named as the cause there.
@@ -74,6 +74,7 @@ def next_trial(suspect: Suspect, trials: Sequence[Trial]) -> tuple[str, ...] | C
 
     The cause alone first. When that is not enough: with everything else that differed, and then everything
     else without it. A cause that cannot be put back is right when all else, put back, makes no difference.
+    Where there is nothing to put back, the same is done once more: noise differs elsewhere, or not at all.
     """
 
     def check(answer: Agreement, why: str) -> Check:
@@ -81,13 +82,13 @@ def next_trial(suspect: Suspect, trials: Sequence[Trial]) -> tuple[str, ...] | C
 
     mine, others = suspect.mine, suspect.others
     wanted = [mine, (*mine, *others), others] if mine and others else [mine or others]
-    if not wanted[0]:
-        return check(Agreement.NOT_TRIED, _("it cannot be put back from outside, and nothing else differed"))
     if not trials:
         return wanted[0]
     last = trials[-1]
     if last.same is None:
         return check(Agreement.NOT_TRIED, last.why)
+    if not wanted[0]:
+        return check(*_once_more(last))
     if not mine:
         return check(*_by_all_else(last))
     if len(trials) == 1:
@@ -130,7 +131,7 @@ def judge_trial(
             here=life.resumed_at, there=suspect.at
         )
         return Trial(put_back=kinds, same=None, why=why)
-    if life is None or not life.put_back or life.not_put_back:
+    if life is None or (kinds and (not life.put_back or life.not_put_back)):
         told = "; ".join(life.not_put_back) if life is not None else ""
         return Trial(put_back=kinds, same=None, why=told or _("nothing could be put back"))
     return Trial(put_back=kinds, same=same, step=step, why=why)
@@ -145,6 +146,20 @@ def cut_short(trials: Sequence[Trial], why: str) -> Check:
         why=text.format(step=alone.step, cause=alone.why, why=why),
         trials=tuple(trials),
     )
+
+
+def is_noise(check: Check) -> bool:
+    """Say whether the difference was gone when the same was done once more."""
+    return check.answer is Agreement.DISAGREES and check.trials[-1].put_back == ()
+
+
+def _once_more(last: Trial) -> tuple[Agreement, str]:
+    """Judge a life that was killed in the same way, with nothing put back."""
+    if last.same:
+        text = _("it differed once, and not when the same was done again: noise that undisturbed lives hid")
+        return Agreement.DISAGREES, text
+    text = _("it cannot be put back from outside; done once more it differs again, from update {step} on")
+    return Agreement.NOT_TRIED, text.format(step=last.step)
 
 
 def _by_all_else(last: Trial) -> tuple[Agreement, str]:

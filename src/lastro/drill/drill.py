@@ -10,7 +10,7 @@ from pathlib import Path
 from lastro.drill.arm import Arm, Subject, last_step, live_through, tidy
 from lastro.drill.budget import Budget
 from lastro.drill.compare import Reference, find_gap, make_reference
-from lastro.drill.crosscheck import Check, Suspect, Trial, cut_short, judge_trial, next_trial
+from lastro.drill.crosscheck import Check, Suspect, Trial, cut_short, is_noise, judge_trial, next_trial
 from lastro.drill.kills import Arrangement, Choice, Pace, choose_kills, pace_of
 from lastro.drill.outside import OutsideDrill
 from lastro.drill.progress import UNDISTURBED, Progress
@@ -91,6 +91,8 @@ class Drill:
             seconds=0.0,
         )
         check = self._check(told, reference, pace)
+        if check is not None and is_noise(check):
+            result = replace(result, verdict=Answer.NOT_PROVEN, why=check.why)
         return replace(
             result, check=check, budget=self._budget, seconds=round(time.monotonic() - self._began, 1)
         )
@@ -193,10 +195,13 @@ class Drill:
         told: Instructions,
         reference: Reference,
     ) -> Trial:
-        what = _("{what}, and {kinds} put back by the drill").format(what=one.what, kinds=", ".join(kinds))
-        told = replace(
-            told, kills=one.kills, put_back=kinds, put_back_at=suspect.at, put_back_in=suspect.gap.life
-        )
+        what = _("{what}, once more").format(what=one.what)
+        told = replace(told, kills=one.kills)
+        if kinds:
+            what = _("{what}, and {kinds} put back by the drill").format(
+                what=one.what, kinds=", ".join(kinds)
+            )
+            told = replace(told, put_back=kinds, put_back_at=suspect.at, put_back_in=suspect.gap.life)
         self._parts = max(self._parts, self._done + 1)
         arm = self._live(what, f"check-{number}", told)
         tidy(arm)
