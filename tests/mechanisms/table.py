@@ -1256,6 +1256,27 @@ MECHANISMS = (
         "test_while_a_person_decides_an_hourly_machine_is_let_go_and_a_lot_is_kept",
     ),
     Mechanism(
+        "a lock is believed by its digest",
+        "preflight/lock.py",
+        "    elif told != _digest(content):",
+        "    elif False:",
+        "tests/preflight/test_lock.py::test_a_lock_that_lastro_did_not_write_is_a_finding",
+    ),
+    Mechanism(
+        "what was found wrong is accepted by nobody",
+        "preflight/risk.py",
+        "if code in accepted and code not in wrong}",
+        "if code in accepted}",
+        "tests/preflight/test_risk.py::test_wrong_memory_and_scratch_are_accepted_by_nobody",
+    ),
+    Mechanism(
+        "a machine that failed preflight is not used",
+        "flow/drive.py",
+        'if not facts.get("trusted", facts["verdict"] != "fail"):',
+        "if False:",
+        "tests/flow/test_trust.py::test_a_run_locks_its_machine_and_refuses_another_unless_a_risk_is_taken",
+    ),
+    Mechanism(
         "a pilot counts what earlier attempts have worked",
         "run/limits.py",
         "return self._worked_before + seen.now",
