@@ -16,6 +16,7 @@ import ast
 import inspect
 import json
 import string
+import struct
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -26,7 +27,6 @@ from typing import Any
 import click
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_file
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from lastro.cli import cli
@@ -165,26 +165,40 @@ def po_bytes(catalogue: Catalog) -> bytes:
 
 
 def _header(catalogue: Catalog) -> str:
-    lines = [
+    told = "".join(f'"{line}\\n"\n' for line in _header_lines(catalogue))
+    return f'# Texts of lastro. Written by tools/messages.py.\nmsgid ""\nmsgstr ""\n{told}\n'
+
+
+def _header_lines(catalogue: Catalog) -> list[str]:
+    return [
         f"Language: {catalogue.locale}",
         "MIME-Version: 1.0",
         "Content-Type: text/plain; charset=utf-8",
         "Content-Transfer-Encoding: 8bit",
-        f"Plural-Forms: {catalogue.plural_forms}",
+        f"Plural-Forms: {PLURALS[str(catalogue.locale)]}",
     ]
-    told = "".join(f'"{line}\\n"\n' for line in lines)
-    return f'# Texts of lastro. Written by tools/messages.py.\nmsgid ""\nmsgstr ""\n{told}\n'
 
 
 def mo_bytes(catalogue: Catalog) -> bytes:
-    """Return the catalogue as gettext reads it."""
-    plain = _empty(str(catalogue.locale))
+    """Return the catalogue as gettext reads it. Babel's own writer would put the time of day into it."""
+    texts = {"": "".join(f"{line}\n" for line in _header_lines(catalogue))}
     for message in catalogue:
         if message.id and _is_whole(message):
-            plain.add(message.id, message.string)
-    written = BytesIO()
-    write_mo(written, plain)
-    return written.getvalue()
+            texts[_joined(message.id)] = _joined(message.string)
+    ids = sorted(text.encode() for text in texts)
+    said = [texts[one.decode()].encode() for one in ids]
+    table = 28
+    at = table + 16 * len(ids)
+    places, content = [], b""
+    for part in (*ids, *said):
+        places.append((len(part), at + len(content)))
+        content += part + b"\0"
+    head = struct.pack("<7I", 0x950412DE, 0, len(ids), table, table + 8 * len(ids), 0, at)
+    return head + b"".join(struct.pack("<2I", *place) for place in places) + content
+
+
+def _joined(text: Any) -> str:
+    return text if isinstance(text, str) else "\0".join(text)
 
 
 def _is_whole(message: Message) -> bool:
@@ -255,7 +269,7 @@ def placeholders(text: str) -> list[str]:
 
 
 def fill(language: str, given: dict[str, Any]) -> None:
-    """Put translations into the catalogue. A key is an id; of a text that depends on a count, its singular."""
+    """Put translations in. A key is an id; of a text that depends on a count, its singular."""
     catalogue = load(language)
     by_first = {(one.id if isinstance(one.id, str) else one.id[0]): one for one in catalogue if one.id}
     for key, said in given.items():
