@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from lastro.billing import Lease
 from lastro.cli.options import WithCommand, as_json_option, campaign_argument, disk_option, option
 from lastro.cli.preflight_modes import with_modes
 from lastro.cli.preflight_text import show_report
@@ -80,7 +81,7 @@ def preflight(
         disk=disk or loaded.disk_path or loaded.folder / DEFAULT_DISK,
         provider=loaded.spec.provider,
         asked=size,
-        offer=_offer(loaded),
+        lease=_lease(loaded),
         relock=why if relock else None,
     )
     done = check_machine(wish, home, clock, lambda text: click.echo(text, err=as_json))
@@ -101,13 +102,12 @@ def _asked(sizes: dict[str, bool]) -> Size | None:
     return Size(asked[0]) if asked else None
 
 
-def _offer(loaded: LoadedCampaign) -> str | None:
-    """Return the offer that the plan takes, where its machine is this one and not a rehearsal."""
+def _lease(loaded: LoadedCampaign) -> Lease | None:
+    """Return the lease that the plan takes, where its machine is this one and not a rehearsal."""
     if loaded.spec.provider == "local" or loaded.offers_path is None:
         return None
     with contextlib.suppress(LastroError):  # what is wrong with a plan is told by `lastro plan`
-        lease = draw_up(loaded, SystemClock()).plan.lease
-        return lease.offer if lease is not None else None
+        return draw_up(loaded, SystemClock()).plan.lease
     return None
 
 

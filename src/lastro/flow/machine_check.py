@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lastro.billing import Lease
 from lastro.clock import Clock
 from lastro.flow.machine_memory import bad_record
 from lastro.flow.passed import Passed, keep_passed, passed_machines
@@ -28,6 +29,7 @@ from lastro.preflight.lock import (
 )
 from lastro.preflight.lock_drift import judge_drift
 from lastro.preflight.machine_facts import facts_of, kind_of
+from lastro.preflight.price import price_of
 from lastro.preflight.run import Report, Scope, examine, look
 from lastro.preflight.size import Due, Known, Size, size_due
 from lastro.spec.load import LoadedCampaign, load_offers_file
@@ -45,7 +47,7 @@ class CheckWish:
         disk: where everything of value will be kept.
         provider: where the machine comes from.
         asked: the size that a person asked for; None: the one that is due.
-        offer: the name of the offer that it was leased by; None: it was not.
+        lease: what it is paid by; None: it was not rented.
         region: where it stands; None: not told.
         relock: why the lock is made anew; None: it holds.
         locking: compare with the lock and write it; not where the campaign is another than its file says.
@@ -56,7 +58,7 @@ class CheckWish:
     disk: Path
     provider: str
     asked: Size | None = None
-    offer: str | None = None
+    lease: Lease | None = None
     region: str | None = None
     relock: str | None = None
     locking: bool = True
@@ -83,7 +85,7 @@ def check_machine(
         spec,
         folder,
         wish.disk,
-        offered=offered_by(wish.loaded, wish.offer),
+        offered=offered_by(wish.loaded, wish.lease),
         cpu_only=wish.asked is Size.CPU,
         rehearsal=wish.provider == "local",
     )
@@ -96,11 +98,7 @@ def check_machine(
     if against is not None and against.bad is not None:
         wish = replace(wish, notes=(*wish.notes, against.bad))
     due = _due(wish, home, subject, reading)
-    tell(
-        _("{size}, {seconds:.0f} s at most: {why}").format(
-            size=due.size.value, seconds=size.seconds_of(due.size), why=due.why
-        )
-    )
+    tell(_("{size}: {why}").format(size=price_of(due.size, wish.lease).text, why=due.why))
     trials = Trials(loaded=wish.loaded, home=home, clock=clock, size=due.size)
     scope = Scope(due=due, extras={size.TRIAL: trial_of(trials)}, relock=wish.relock is not None)
     report = examine(subject, reading, scope, clock)
@@ -127,11 +125,11 @@ def _locked(wish: CheckWish, report: Report) -> Checked:
     return Checked(report=report, lock=lock)
 
 
-def offered_by(loaded: LoadedCampaign, offer: str | None) -> Offered | None:
+def offered_by(loaded: LoadedCampaign, lease: Lease | None) -> Offered | None:
     """Return what an offer says of the GPUs of its machines; None where there is no such offer."""
-    if offer is None or loaded.offers_path is None:
+    if lease is None or loaded.offers_path is None:
         return None
-    found = {one.name: one for one in load_offers_file(loaded.offers_path).offers}.get(offer)
+    found = {one.name: one for one in load_offers_file(loaded.offers_path).offers}.get(lease.offer)
     if found is None or found.gpu is None:
         return None
     return Offered(offer=found.name, gpu=found.gpu, gpus=found.gpus, memory_bytes=found.memory)

@@ -66,7 +66,7 @@ def preflight_of(trusting: Trusting) -> Callable[[Machine], Mapping[str, Any]]:
         disk=draft.disk,
         provider=provider,
         # What rehearses on this box is billed by an offer, and has none of its cards.
-        offer=draft.plan.lease.offer if draft.plan.lease is not None and provider != "local" else None,
+        lease=draft.plan.lease if provider != "local" else None,
         locking=trusting.locking,
     )
 
