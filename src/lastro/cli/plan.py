@@ -18,6 +18,7 @@ from lastro.flow.freeze import Durations, Sources, draw_up, freeze_plan
 from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.plan.build import Plan, is_possible, require_possible
+from lastro.preflight.price import prices
 from lastro.plan.quota import quota_request as request_text
 from lastro.plan.summary import summary
 
@@ -125,6 +126,7 @@ def _show(
                 "frozen": frozen,
                 "possible": is_possible(made),
                 "drills": [dict(drill) for drill in drills],
+                "preflight": [price.as_json() for price in prices(made.lease)],
                 "page": str(page) if page else None,
                 "exit_code": 0 if is_possible(made) else PlanError.exit_code,
             }

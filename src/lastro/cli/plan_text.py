@@ -13,6 +13,7 @@ from rich.text import Text
 
 from lastro.locale import _
 from lastro.plan.model import Plan
+from lastro.preflight.price import prices
 from lastro.view import plan_figures as figures
 from lastro.view import words
 from lastro.view.plan_calendar import taken
@@ -46,7 +47,7 @@ def plan_text(
         parts += _apart(cost_lines(option.name, option.cost, width))
     parts += _apart(disk_lines(plan.disk_need, width))
     parts += _apart(_findings(plan))
-    parts += ["", _drilled(drills), _ending(plan, frozen=frozen)]
+    parts += ["", _preflighted(plan), _drilled(drills), _ending(plan, frozen=frozen)]
     return Constrain(Group(*parts), width)
 
 
@@ -96,6 +97,12 @@ def _findings(plan: Plan) -> Iterator[RenderableType]:
     for level, tone in _TONE.items():
         for text in (one.text for one in plan.findings if one.level == level):
             yield Text.assemble((words.finding_level(level), tone), ": ", text)
+
+
+def _preflighted(plan: Plan) -> RenderableType:
+    """Say what the check of each machine may take and cost, before the first attempt on it."""
+    told = "; ".join(price.text for price in prices(plan.lease))
+    return Text(_("Preflight of each machine: {sizes}.").format(sizes=told), style="dim")
 
 
 def _drilled(drills: Sequence[Mapping[str, Any]]) -> RenderableType:
