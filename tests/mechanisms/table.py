@@ -22,6 +22,62 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a machine is not deleted before what lies there only is rescued",
+        "flow/drive.py",
+        "        before_deletion(session, writer, action.machine, self._d.guarding, self._d.clock, self._d.tell)\n",
+        "        del session, writer\n",
+        "tests/flow/test_guard.py::test_the_scratch_is_really_gone_and_what_lay_there_only_is_on_the_disk",
+    ),
+    Mechanism(
+        "a file that changes while it is rescued is not called safe",
+        "disk/guard/rescue.py",
+        "return digest.hexdigest(), seen[0] != seen[1] or done != after.st_size",
+        "return digest.hexdigest(), False",
+        "tests/disk/guard/test_rescue.py::test_what_is_written_while_it_is_copied_is_not_called_safe",
+    ),
+    Mechanism(
+        "files are found by their change time",
+        "disk/guard/scan.py",
+        "status.st_ctime >= since",
+        "status.st_mtime >= since",
+        "tests/disk/guard/test_find.py::test_no_planted_valuable_is_missed_and_few_other_files_are_named",
+    ),
+    Mechanism(
+        "a cached download is believed by its digest, not by its name",
+        "disk/guard/again.py",
+        "    return found is not None and found.startswith(told)",
+        "    return True",
+        "tests/disk/guard/test_find.py::test_no_planted_valuable_is_missed_and_few_other_files_are_named",
+    ),
+    Mechanism(
+        "a mark on a machine's own root proves nothing",
+        "disk/verdict.py",
+        "counts = not each.on_root and each.rehearsal == me.rehearsal",
+        "counts = each.rehearsal == me.rehearsal",
+        "tests/disk/test_verdict.py::test_a_mark_on_the_machines_own_root_may_have_been_copied_with_its_image",
+    ),
+    Mechanism(
+        "machine, boot and root device all have to differ",
+        "disk/facts.py",
+        "return all(mine and theirs and mine != theirs for mine, theirs in pairs)",
+        "return any(mine and theirs and mine != theirs for mine, theirs in pairs)",
+        "tests/disk/test_verdict.py::test_what_may_be_the_same_machine_proves_nothing",
+    ),
+    Mechanism(
+        "a disk that holds the only copy of something is not deleted",
+        "flow/disks.py",
+        'if lost and not (why or "").strip():',
+        "if False:",
+        "tests/providers/test_local_disks.py::test_the_only_copy_of_something_is_not_deleted_without_a_reason",
+    ),
+    Mechanism(
+        "a damaged archive of kernels is not unpacked",
+        "disk/caches/carried.py",
+        "if sha256_file(archive) != told.read_text().strip():",
+        "if False:",
+        "tests/disk/caches/test_carried.py::test_a_damaged_archive_is_not_unpacked",
+    ),
+    Mechanism(
         "an upload that was begun is gone on with",
         "storage/transfer/parts.py",
         'return GoOn(upload=begun.upload, abort=None, why=why)',
@@ -85,6 +141,13 @@ MECHANISMS = (
         "            if self.on_disk.close_seal.exists():\n                write_seal(self.on_disk)\n",
         "",
         "tests/flow/test_auditing.py::test_one_flipped_byte_of_any_file_is_found_and_the_file_named",
+    ),
+    Mechanism(
+        "a sealed file is kept when every value was found in it again",
+        "closeout/sealed.py",
+        "if not all(_holds(written, one) for one in raw):",
+        "if not all(one.series for one in raw):",
+        "tests/closeout/test_sealed.py::test_a_parquet_file_that_says_something_else_is_not_kept",
     ),
     Mechanism(
         "a row of the index is believed by its own sum",
