@@ -339,9 +339,12 @@ def _corpus_bytes(path: Path) -> int | None:
 
 
 def unwell(report: Report) -> str:
-    """Return the line that says how many checks were not well."""
+    """Return the line that says how many checks were not well, and how many could not be asked."""
     count = len(report.findings)
-    bad = [finding for finding in report.findings if finding.level is not Level.PASS]
-    if not bad:
+    bad = sum(1 for finding in report.findings if finding.forbids or finding.level is Level.WARN)
+    silent = sum(1 for one in report.findings if one.level is Level.NO_ANSWER and not one.forbids)
+    if not bad and not silent:
         return _("{count} checks, all well").format(count=count)
-    return _("{count} checks, {bad} of them not well").format(count=count, bad=len(bad))
+    return _("{count} checks, {bad} not well, {silent} without an answer").format(
+        count=count, bad=bad, silent=silent
+    )
