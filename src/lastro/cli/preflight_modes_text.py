@@ -50,6 +50,8 @@ def profile_text(profile: Profile) -> RenderableType:
         table.add_row(_("the loader alone"), _pace(paces.loader))
         table.add_row(_("as the last two predict it"), _pace(profile.predicted))
         lines.append(table)
+    if profile.doubt is not None:
+        lines.append(Text(_("Careful: {why}.").format(why=profile.doubt)))
     for number, step in enumerate(profile.steps, start=1):
         lines.append(Text(f"{number}. {step.what}"))
         lines.append(Text(f"   {step.why}"))

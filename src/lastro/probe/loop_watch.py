@@ -20,6 +20,8 @@ from typing import Any
 WARM = 3
 #: Of the replayed ones: what the workers were still doing is over by then.
 _SETTLE = 2
+#: Times that each number of workers is measured, in turns with the others.
+_ROUNDS = 2
 #: Longest wait until idle workers have filled their queue.
 _MOST_SETTLING_SECONDS = 5.0
 
@@ -194,16 +196,17 @@ class LoopWatch:
     # --- the loader alone ---------------------------------------------------------------------------------
 
     def _finish(self, feed: Feed) -> None:
+        """Measure the loader in rounds: what else the machine does meanwhile meets each number of workers."""
         self.within = True
-        alone = self._alone(feed, None)
-        tried = {}
-        for count in self._told.workers:
-            if count == feed.facts.get("workers"):
-                continue
-            other = self._alone(feed, count)
-            if other is not None:
-                tried[str(count)] = other
-        self._write(feed.facts, alone, tried)
+        now = feed.facts.get("workers")
+        counts = [None, *(count for count in self._told.workers if count != now)]
+        sums: dict[int | None, dict[str, Any] | None] = {}
+        for number in range(_ROUNDS):
+            for count in counts:
+                one = self._alone(feed, count)
+                sums[count] = one if number == 0 else _added(sums[count], one)
+        alone = sums.pop(None)
+        self._write(feed.facts, alone, {str(count): one for count, one in sums.items() if one is not None})
         self._end()
 
     def _alone(self, feed: Feed, workers: int | None) -> dict[str, Any] | None:
@@ -216,8 +219,8 @@ class LoopWatch:
         count = int(feed.facts.get("workers") or 0) if workers is None else workers
         skip = count * int(feed.facts.get("prefetch") or 2) + 1
         made, seconds, cpu, with_start = 0, 0.0, 0.0, False
-        deadline = time.monotonic() + self._told.seconds
-        for _epoch in range(self._told.batches):
+        wanted, deadline = -(-self._told.batches // _ROUNDS), time.monotonic() + self._told.seconds / _ROUNDS
+        for _epoch in range(wanted):
             source = feed.fresh(workers)
             if source is None:
                 return None
@@ -226,7 +229,7 @@ class LoopWatch:
                 drawn += 1
                 if drawn == skip:
                     before, began = time.process_time(), time.monotonic()
-                if made + drawn - skip >= self._told.batches or time.monotonic() > deadline:
+                if made + drawn - skip >= wanted or time.monotonic() > deadline:
                     break
             # An epoch that is over before its queue is used up: what its start takes is a part of its pace.
             short = drawn <= skip
@@ -234,9 +237,9 @@ class LoopWatch:
             made += drawn if short else drawn - skip
             seconds += time.monotonic() - began
             cpu += time.process_time() - before
-            if made >= self._told.batches or time.monotonic() > deadline or not drawn:
+            if made >= wanted or time.monotonic() > deadline or not drawn:
                 break
-        return {"batches": made, "seconds": seconds, "cpu_seconds": cpu, "with_start": with_start}
+        return {"batches": made, "seconds": seconds, "cpu_seconds": cpu, "with_start": int(with_start)}
 
     # --- the result ---------------------------------------------------------------------------------------
 
@@ -266,6 +269,13 @@ class LoopWatch:
         if os.getpid() == self._pid and self._seen and not Path(self._told.out).exists():
             self._replays = None
             self._write({}, None, {})
+
+
+def _added(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return two rounds as one; None where one of them could not be had."""
+    if one is None or other is None:
+        return None
+    return {name: value + other[name] for name, value in one.items()}
 
 
 def _queue(feed: Feed) -> int:

@@ -191,12 +191,15 @@ class _WatchedSource:
             yield item
 
     def _fresh(self, workers: int | None, epochs: int) -> Iterator[Any] | None:
-        """Begin anew. How many workers there are is changed for good: the process ends after this."""
+        """Begin anew; with another number of workers that stays so until it is begun anew again."""
         foreign = _torch_loader(self._source)
-        if workers is not None and foreign is not None:
-            self._source._loader = _with_workers(sys.modules["torch"], foreign, workers)
-        elif workers is not None and hasattr(self._source, "_workers"):
-            self._source._workers = workers
+        if foreign is not None:
+            as_it_was = self.__dict__.setdefault("_foreign", foreign)
+            torch = sys.modules["torch"]
+            self._source._loader = as_it_was if workers is None else _with_workers(torch, as_it_was, workers)
+        elif hasattr(self._source, "_workers"):
+            as_it_was = self.__dict__.setdefault("_own", self._source._workers)
+            self._source._workers = as_it_was if workers is None else workers
         elif workers is not None:
             return None
         anew: Iterator[Any] = self._source.batches(0, 0, epochs)

@@ -130,6 +130,17 @@ def test_what_was_not_seen_is_no_verdict_and_says_why(told: dict[str, Any] | Non
     assert profile.steps == () and profile.as_json()["batches_per_second"] is None
 
 
+def test_workers_are_compared_with_what_the_loader_makes_now_and_not_with_a_disturbed_loop() -> None:
+    """The loop made 20 a second, its loader alone 40 with 2 workers: one that makes 38 is no gain."""
+    told = record(loader={"workers": 2, "prefetch": 2, "persistent": True}, alone=1 / 40, tried={"1": 1 / 38})
+
+    profile = profile_of(told, None)
+
+    assert "workers" not in steps(profile)
+    assert profile.doubt is not None and "quiet" in profile.doubt
+    assert profile_of(record(), None).doubt is None
+
+
 def test_a_record_of_something_else_is_refused() -> None:
     with pytest.raises(StorageError, match="cannot be read"):
         profile_of({"loader": 3}, None)

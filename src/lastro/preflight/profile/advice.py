@@ -74,8 +74,11 @@ def _workers(seen: Seen, paces: Paces) -> Step | None:
     reached = {
         count: predicted(pace, paces.replayed, workers=count) for count, pace in sorted(seen.tried.items())
     }
+    now = paces.real
+    if paces.loader is not None:  # measured in turns with the others, so under the same disturbances
+        now = max(now, predicted(paces.loader, paces.replayed, workers=paces.workers))
     most = max(reached.values(), default=0.0)
-    if most < paces.real * WORTH:
+    if most < now * WORTH:
         return None
     count = min(count for count, pace in reached.items() if pace * WORTH >= most)
     return Step(
@@ -84,7 +87,7 @@ def _workers(seen: Seen, paces: Paces) -> Step | None:
         why=_(
             "the loader alone gave {alone:.3g} batches a second with them, and the rest of the loop takes "
             "{compute:.3g}: {gain:.2f} times as fast"
-        ).format(alone=seen.tried[count], compute=paces.replayed, gain=reached[count] / paces.real),
+        ).format(alone=seen.tried[count], compute=paces.replayed, gain=reached[count] / now),
         pace=reached[count],
     )  # fmt: skip
 

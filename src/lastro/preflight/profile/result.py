@@ -11,6 +11,9 @@ from lastro.preflight.profile.advice import Step, advice
 from lastro.preflight.profile.law import Bound, Judged, judge, predicted
 from lastro.preflight.profile.seen import Seen, read_seen
 
+#: A prediction that is off by more than this factor is told; the law itself is good to 15 %. Assumed.
+DOUBTED = 1.3
+
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
@@ -28,11 +31,23 @@ class Profile:
             return None
         return predicted(paces.loader, paces.replayed, workers=paces.workers)
 
+    @property
+    def doubt(self) -> str | None:
+        """Why the figures should not be believed; None: they fit each other."""
+        paces, told = self.seen.paces if self.seen is not None else None, self.predicted
+        if paces is None or told is None or paces.real / DOUBTED <= told <= paces.real * DOUBTED:
+            return None
+        return _(
+            "the loop makes {real:.3g} batches a second and its halves predict {told:.3g}: either something "
+            "else was at work meanwhile, or the two halves disturb each other; profile it on a quiet machine"
+        ).format(real=paces.real, told=told)  # fmt: skip
+
     def as_json(self) -> dict[str, Any]:
         paces = self.seen.paces if self.seen is not None else None
         return {
             "bound": self.judged.bound.value,
             "why": self.judged.why,
+            "doubt": self.doubt,
             "batches_per_second": None if paces is None else paces.real,
             "replayed_per_second": None if paces is None else paces.replayed,
             "loader_per_second": None if paces is None else paces.loader,
