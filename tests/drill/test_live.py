@@ -130,6 +130,33 @@ def test_a_job_without_pytorch_is_drilled_by_what_it_tracks(tmp_path: Path) -> N
     assert [arm["name"] for arm in result["arms"]] == ["between", "save", "twice", "control-object"]
 
 
+WITH_A_PILOT = """
+campaign: small
+command: python train.py
+control: {}
+stages:
+  pilot: {run: control, gpu: 1, hours: 0.01}
+  rest: {run: control, gpu: 1, hours: 1}
+"""
+
+
+def test_a_run_of_a_plan_is_drilled_in_a_part_of_its_pilot(tmp_path: Path) -> None:
+    """5 % of 36 s are 1.8 s: one kill, and what is left out says so."""
+    job = tmp_path / "job"
+    job.mkdir()
+    (job / "train.py").write_text(WITHOUT_TORCH)
+    (job / "campaign.yaml").write_text(WITH_A_PILOT)
+    command = [sys.executable, "-m", "lastro.cli", "drill", "control", "--json"]
+    environment = {**os.environ, "LASTRO_HOME": str(tmp_path / "home"), "LASTRO_LANG": "en"}
+    done = subprocess.run(command, cwd=job, env=environment, capture_output=True, text=True, check=False)
+
+    result = json.loads(done.stdout)
+    assert (done.returncode, result["verdict"]) == (0, "exact"), result
+    assert [arm["name"] for arm in result["arms"]] == ["between", "control-object"]
+    assert result["budget"] == {"seconds": 1.8, "why": "5% of the pilot of 36 s: the stage pilot control"}
+    assert any(what.startswith("killed in a save") and "budget" in why for what, why in result["left_out"])
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("forgets", [False, True])
