@@ -31,7 +31,8 @@ def test_a_good_machine_is_told_as_json_and_left_as_it_was(tmp_path: Path) -> No
         "memory",
     ]
     assert value["node_id"] == value["stack"]["node"]
-    assert value["budget_s"] == sum(step["budget_s"] for step in value["steps"]) <= 60
+    assert value["size"] == "canary" and value["budget_s"] <= 60
+    assert {"host", "lock"} <= {step["name"] for step in value["steps"]}
     report.require_trust()
     assert [path.name for path in tmp_path.iterdir()] == ["campaign.yaml"]
 

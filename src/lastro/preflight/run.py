@@ -131,8 +131,8 @@ class Report:
 
     @property
     def budget_seconds(self) -> float:
-        """The most that the steps of this size take."""
-        return sum(step.budget_seconds for step in self.steps)
+        """The most that all steps of this size take together."""
+        return size.seconds_of(self.due.size)
 
     @property
     def failed(self) -> tuple[Finding, ...]:
