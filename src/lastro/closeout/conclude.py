@@ -13,7 +13,7 @@ from lastro.closeout.metric import best_possible
 from lastro.closeout.promise import DecisionRule, Promise
 from lastro.errors import DeliverableRejected, NotProven, StoppedByRule
 from lastro.journal.views import RunView
-from lastro.locale import _
+from lastro.locale import _, forms
 
 REQUIRED = "required"
 #: Metrics are compared to so many decimals: 5/300 and 2/300 differ by 0.01, as floats by a little less.
@@ -261,8 +261,8 @@ def _won(rule: DecisionRule, control: RunEvidence, winner: tuple[RunEvidence, De
         "{name} has {metric} {value:.6g}, {gain} better than {control:.6g} of '{over}';"
         " the margin is {margin}"
     ).format(
-        name=run.name, metric=rule.metric, value=run.metric, gain=_short(by), control=control.metric,
-        over=rule.over, margin=rule.margin,
+        name=run.name, metric=rule.metric, value=run.metric, gain=forms.decimal(_short(by)),
+        control=control.metric, over=rule.over, margin=rule.margin,
     )  # fmt: skip
 
 
@@ -272,8 +272,8 @@ def _lost(rule: DecisionRule, control: RunEvidence, best: tuple[RunEvidence, Dec
         "no variant reaches the margin of {margin}: the best, {name}, has {metric} {value:.6g}, a gain of"
         " {gain} over {control:.6g} of '{over}'"
     ).format(
-        name=run.name, metric=rule.metric, value=run.metric, gain=_short(by), control=control.metric,
-        over=rule.over, margin=rule.margin,
+        name=run.name, metric=rule.metric, value=run.metric, gain=forms.decimal(_short(by)),
+        control=control.metric, over=rule.over, margin=rule.margin,
     )  # fmt: skip
 
 
