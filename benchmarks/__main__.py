@@ -27,6 +27,7 @@ NAMES = (
     "risk",
     "spot",
     "preflight",
+    "guard",
     "pack",
     "data",
     "transfer",

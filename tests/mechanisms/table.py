@@ -23,9 +23,9 @@ class Mechanism:
 MECHANISMS = (
     Mechanism(
         "a machine is not deleted before what lies there only is rescued",
-        "flow/drive.py",
-        "        before_deletion(session, writer, action.machine, self._d.guarding, self._d.clock, self._d.tell)\n",
-        "        del session, writer\n",
+        "flow/guarding.py",
+        "    if found is None or not found.items:\n        return\n    if guarding",
+        "    if True:\n        return\n    if guarding",
         "tests/flow/test_guard.py::test_the_scratch_is_really_gone_and_what_lay_there_only_is_on_the_disk",
     ),
     Mechanism(

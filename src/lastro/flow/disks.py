@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,7 +84,8 @@ def idle_cost(rows: Sequence[DiskRow]) -> tuple[tuple[Money, ...], int]:
 
 def attach(provider: str, name: str, path: Path, home: Home, clock: Clock) -> DiskRow:
     """Show a disk on this box. Raises UsageError, ProviderError."""
-    return _row(disks_of(provider, home, clock).attach(name, host_node(), path.absolute()))
+    shown_at = Path(os.path.abspath(path))  # noqa: PTH100 - a link stays one
+    return _row(disks_of(provider, home, clock).attach(name, host_node(), shown_at))
 
 
 def detach(provider: str, name: str, home: Home, clock: Clock) -> DiskRow:

@@ -128,7 +128,10 @@ def things_on(disk: Disk, clock: Clock) -> list[Thing]:
     now = clock.now().timestamp()
     whole: dict[tuple[str, Sort], list[Candidate]] = {}
     for file in scan(root, 0).candidates:
-        path, sort = _unit(file.path[len(root) :].lstrip("/"), disk)
+        relative = file.path[len(root) :].lstrip("/")
+        if relative.startswith(".lastro/"):
+            continue  # what makes it a disk
+        path, sort = _unit(relative, disk)
         whole.setdefault((path, sort), []).append(file)
     corpora = _corpora(disk)
     return [
