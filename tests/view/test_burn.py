@@ -22,9 +22,13 @@ def burnt(campaign: CampaignView) -> Burn:
     return found
 
 
+def rounded(found: Burn) -> list[tuple[float, float]]:
+    return [(at, round(amount, 9)) for at, amount in found.points]
+
+
 def test_a_machine_by_the_hour_is_paid_evenly_over_its_life() -> None:
     """One hour at 0.60 USD."""
-    assert burnt(adopted().view()).points == ((0.0, 0.0), (3600.0, pytest.approx(0.60)))
+    assert rounded(burnt(adopted().view())) == [(0.0, 0.0), (3600.0, 0.6)]
 
 
 def test_a_lot_is_paid_when_it_is_taken_and_an_expense_at_the_end() -> None:
@@ -38,17 +42,11 @@ def test_a_lot_is_paid_when_it_is_taken_and_an_expense_at_the_end() -> None:
                day="2026-11-30", ref="")  # fmt: skip
     view = story.view()
 
-    points = burnt(view).points
+    points = rounded(burnt(view))
 
-    assert points == (
-        (0.0, 0.0),
-        (1800.0, pytest.approx(0.30)),
-        (1800.0, pytest.approx(6.30)),
-        (3600.0, pytest.approx(6.60)),
-        (3600.0, pytest.approx(8.10)),
-    )
+    assert points == [(0.0, 0.0), (1800.0, 0.3), (1800.0, 6.3), (3600.0, 6.6), (3600.0, 8.1)]
     assert view.cost.total is not None
-    assert points[-1][1] == pytest.approx(float(view.cost.total.amount))
+    assert points[-1][1] == float(view.cost.total.amount)
 
 
 def test_what_is_unknown_or_in_another_currency_is_named_and_not_drawn() -> None:
