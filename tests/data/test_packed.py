@@ -106,7 +106,7 @@ def test_ranks_and_workers_change_nothing_of_what_is_delivered(
     assert flat(together) == [list(data)[row] for row in rows]
 
 
-@pytest.mark.parametrize(("before", "after"), [(0, 2), (2, 0), (2, 3)])
+@pytest.mark.parametrize(("before", "after"), [(0, 2), (2, 0), (2, 1)])
 def test_a_position_is_exact_with_any_number_of_workers(packed: Path, before: int, after: int) -> None:
     whole = PackedLoader(dataset(packed), seed=2, batch_size=10)
     two_epochs = [*whole, *whole]

@@ -87,9 +87,10 @@ class PackedDataset(Dataset[Any]):
             self._touch(reader, number // self.choice.block)
         sample: Sample = {}
         for file in self._files(number):
-            key, extension = split(reader.index.name(file))
-            sample["__key__"] = os.fsdecode(key)
-            sample[os.fsdecode(extension)] = reader.read(file)
+            name, data = reader.read(file)
+            key, extension = split(name)
+            sample["__key__"] = key.decode("utf-8", "surrogateescape")
+            sample[extension.decode("utf-8", "surrogateescape")] = data
         return sample if self._transform is None else self._transform(sample)
 
     def __getitems__(self, numbers: Sequence[int]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import threading
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from lastro.storage.pack.names import shown
 from lastro.storage.system import forget
 
 _PIECE = 8 << 20
+#: Where a row says where its name ends, and how far before the next row that is.
+_NAME_END, _AFTER_NAME_END = struct.Struct("<Q"), ROW.size - 24
 
 
 class Reader:
@@ -26,25 +29,26 @@ class Reader:
         self._folder, self._manifest = folder, manifest
         self.index = Index(folder, manifest)
         self._rows, self._begin = self.index.mapped, self.index.data_offset
+        self._names = self.index.names
         self._sum = summer(manifest.checksum)
         self._descriptors: list[int | None] = [None] * len(manifest.shards)
         self._opening = threading.Lock()
 
-    def read(self, number: int) -> bytes:
-        """Return the content of a file.
+    def read(self, number: int) -> tuple[bytes, bytes]:
+        """Return name and content of a file. Few steps: an epoch takes them for each of its items.
 
         Raises:
             StorageError: its shard is gone or cut, or its content has another sum than the index says.
         """
-        offset, size, checksum, _end, shard, _sample = ROW.unpack_from(
-            self._rows, self._begin + number * ROW.size
-        )
+        place = self._begin + number * ROW.size
+        offset, size, checksum, end, shard, _sample = ROW.unpack_from(self._rows, place)
+        begin = _NAME_END.unpack_from(self._rows, place - _AFTER_NAME_END)[0] if number else 0
         data = os.pread(self._descriptors[shard] or self._open(shard), size, offset)
         if len(data) != size:
             data = self._read_on(data, shard, size, offset)
         if self._sum(data) != checksum:
             raise self._damaged(number, _("its content has another sum than the index says"))
-        return data
+        return self._names[begin : end - 1], data
 
     def _read_on(self, data: bytes, shard: int, size: int, offset: int) -> bytes:
         """Read what one call did not give: it stops at 2 GiB."""

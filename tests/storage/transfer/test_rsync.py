@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from lastro.errors import StorageError
+from lastro.storage.transfer.mirror import SshMirror
 from lastro.storage.transfer.place import Remote
 from lastro.storage.transfer.rsync import rsync
 from tests.storage.pack.trees import content, plant, plant_awkward
@@ -118,6 +119,22 @@ def test_a_byte_that_differs_at_the_same_length_is_found_and_repaired(
 
     assert sent.repaired == ("file",)
     assert (tmp_path / "far" / "file").read_bytes() == b"right" * 1000
+
+
+def test_a_mirror_by_ssh_gives_back_what_it_was_given(machine: Machine, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    folder = plant(disk / "runs" / "r" / "checkpoints" / "10-a1", count=3)
+    mirror = SshMirror(machine.place(tmp_path / "far"), machine.ssh)
+    before = mirror.holds(".lastro/disk.json")
+
+    mirror.send_folder(folder, "runs/r/checkpoints/10-a1")
+    mirror.send_file(b"old", ".lastro/disk.json")
+    mirror.send_file(b"new disk", ".lastro/disk.json")
+    mirror.fetch(tmp_path / "back", ".lastro/disk.json")
+
+    assert (before, mirror.holds(".lastro/disk.json")) == (False, True)
+    assert (tmp_path / "back" / ".lastro" / "disk.json").read_bytes() == b"new disk"
+    assert content(tmp_path / "back" / "runs") == content(disk / "runs")
 
 
 def test_a_machine_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def index_bytes(rows: Iterable[Row], count: int) -> bytes:
 
 
 class Index:
-    """Rows and names of a pack, mapped. `data_offset` is where the rows begin in `mapped`."""
+    """Rows and names of a pack, mapped: `mapped`, where the rows begin at `data_offset`, and `names`."""
 
     def __init__(self, folder: Path, manifest: PackManifest) -> None:
         """Map both files.
@@ -41,7 +41,7 @@ class Index:
         head = npy_header(manifest.files)
         self.data_offset = len(head)
         self.mapped = _map(folder / INDEX, manifest.index.bytes)
-        self._names = _map(folder / NAMES, manifest.names.bytes)
+        self.names = _map(folder / NAMES, manifest.names.bytes)
         if self.mapped[: len(head)] != head or len(self.mapped) != len(head) + manifest.files * ROW.size:
             raise StorageError(
                 _("{path} is not the index that its manifest tells of").format(path=folder / INDEX),
@@ -59,7 +59,7 @@ class Index:
     def name(self, number: int) -> bytes:
         """Return the name of a file."""
         begin = self.row(number - 1).name_end if number else 0
-        return self._names[begin : self.row(number).name_end - 1]
+        return self.names[begin : self.row(number).name_end - 1]
 
 
 def _map(path: Path, size: int) -> mmap.mmap | bytes:

@@ -16,8 +16,8 @@ from lastro.storage.pack.header import END, header_of, padding
 from lastro.storage.pack.names import shown
 from lastro.storage.pack.tree import Entry, Kind
 
-#: Written in pieces of so much, and hashed on the way.
-_BUFFER = 8 << 20
+#: Written in pieces of so much, and hashed on the way: small enough to stay in a processor's own memory.
+_BUFFER = 512 << 10
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import secrets
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -131,18 +132,18 @@ def _is_half(name: str) -> bool:
 class SshMirror:
     """A mirror on another machine. What is half there has no right manifest, and is passed over by a job."""
 
-    def __init__(self, place: Remote) -> None:
-        self._place = place
+    def __init__(self, place: Remote, ssh: Sequence[str] = ("ssh",)) -> None:
+        self._place, self._ssh = place, ssh
 
     def _below(self, name: str) -> Remote:
         path = f"{self._place.path.rstrip('/')}/{name}"
         return Remote(host=self._place.host, port=self._place.port, user=self._place.user, path=path)
 
     def holds(self, name: str) -> bool:
-        return is_there(self._below(name))
+        return is_there(self._below(name), self._ssh)
 
     def send_folder(self, folder: Path, name: str) -> None:
-        rsync(folder, self._below(name), away=True)
+        rsync(folder, self._below(name), away=True, ssh=self._ssh)
 
     def send_file(self, data: bytes, name: str) -> None:
         import tempfile
@@ -150,13 +151,13 @@ class SshMirror:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, name.rsplit("/", 1)[-1])
             path.write_bytes(data)
-            rsync(path, self._below(name), away=True)
+            rsync(path, self._below(name), away=True, ssh=self._ssh)
 
     def remove_folder(self, name: str) -> None:
         """Leave it: rsync removes only what it synchronises."""
 
     def fetch(self, root: Path, last: str) -> None:
         atomic.make_folder(root)
-        rsync(root, self._below(""), away=False, leave_out=last)
+        rsync(root, self._below(""), away=False, ssh=self._ssh, leave_out=last)
         atomic.make_folder((root / last).parent)
-        rsync(root / last, self._below(last), away=False)
+        rsync(root / last, self._below(last), away=False, ssh=self._ssh)

@@ -299,7 +299,7 @@ class _Sender:
                 etag = md5.hex()
             else:
                 began = time.perf_counter()
-                etag = self._store.put_part(key, upload, part.number, data, self._tally.take)
+                etag = self._store.put_part(key, upload, part.number, data, md5, self._tally.take)
                 self._tally.part(time.perf_counter() - began)
             self._tally.done(part.size)
             return part.number, etag, md5

@@ -83,11 +83,14 @@ class S3:
 
     def put(self, place: Bucket, data: bytes, draw: Callable[[int], None]) -> str:
         """Send a small object; return what the store calls it."""
+        md5 = hashlib.md5(data, usedforsecurity=False).digest()
 
         def send() -> str:
             draw(len(data))
-            answer = self._client.put_object(**_at(place), Body=data, ContentMD5=_md5_base64(data))
-            return self._agreed(answer, data)
+            answer = self._client.put_object(
+                **_at(place), Body=data, ContentMD5=base64.b64encode(md5).decode()
+            )
+            return self._agreed(answer, md5)
 
         return self._try(send, place)
 
@@ -97,9 +100,9 @@ class S3:
         return str(made["UploadId"])
 
     def put_part(
-        self, place: Bucket, upload: str, number: int, data: bytes, draw: Callable[[int], None]
+        self, place: Bucket, upload: str, number: int, data: bytes, md5: bytes, draw: Callable[[int], None]
     ) -> str:
-        """Send a part; return what the store calls it."""
+        """Send a part whose MD5 is known; return what the store calls it."""
 
         def send() -> str:
             draw(len(data))
@@ -108,20 +111,20 @@ class S3:
                 UploadId=upload,
                 PartNumber=number,
                 Body=data,
-                ContentMD5=_md5_base64(data),
+                ContentMD5=base64.b64encode(md5).decode(),
             )
-            return self._agreed(answer, data)
+            return self._agreed(answer, md5)
 
         return self._try(send, place)
 
-    def _agreed(self, answer: Mapping[str, Any], data: bytes) -> str:
+    def _agreed(self, answer: Mapping[str, Any], md5: bytes) -> str:
         """Return the name that the store gave to bytes; it has to be their MD5.
 
         With keys of its own (KMS) it is none, but the store has compared Content-MD5 before it encrypted.
         """
         etag = str(answer["ETag"]).strip('"')
         foreign = str(answer.get("ServerSideEncryption", "")).startswith("aws:kms")
-        if etag != hashlib.md5(data, usedforsecurity=False).hexdigest() and not foreign:
+        if etag != md5.hex() and not foreign:
             raise _Damaged(etag)
         return etag
 
@@ -277,7 +280,3 @@ def _refused(place: Bucket, code: str, text: str) -> StorageError:
 
 def _at(place: Bucket) -> dict[str, str]:
     return {"Bucket": place.bucket, "Key": place.key}
-
-
-def _md5_base64(data: bytes) -> str:
-    return base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
