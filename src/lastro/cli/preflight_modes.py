@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from lastro.cli.given import given_by
 from lastro.cli.options import DEFAULT_FILE, command_after_dashes, option
 from lastro.cli.preflight_modes_text import checklist_text, history_text, probed_text, profile_text
 from lastro.cli.render import narrator, print_json, show
@@ -33,8 +34,18 @@ _OPTIONS = (
     option("--history", is_flag=True, help="What this home knows of machines: times, faults, notes."),
     option("--note", nargs=2, metavar="NODE TEXT", default=None, help="Keep a note on a machine."),
     option("--probe", type=click.IntRange(min=1), metavar="N", help="Take N machines, only to time it."),
-    option("--max-spend", metavar="MONEY", help="With --probe: what they may cost at most, as in '2 USD'."),
-    option("--every", metavar="TIME", help="With --probe: from one to the next, as in 6h."),
+    option(
+        "--max-spend",
+        metavar="MONEY",
+        callback=given_by(parse_money),
+        help="With --probe: what they may cost at most, as in '2 USD'.",
+    ),
+    option(
+        "--every",
+        metavar="TIME",
+        callback=given_by(parse_duration),
+        help="With --probe: from one to the next, as in 6h.",
+    ),
     option("--checklist", is_flag=True, help="What is open with the providers of this campaign."),
     option("--init", is_flag=True, help="With --checklist: write checklist.yaml, to be filled in."),
 )
@@ -129,8 +140,8 @@ def _probe(campaign_file: Path, modes: Mapping[str, Any], as_json: bool) -> int:
     wish = ProbeWish(
         campaign_file=campaign_file,
         count=modes["probe"],
-        max_spend=parse_money(modes["max_spend"]),
-        every_seconds=parse_duration(modes["every"]).total_seconds() if modes["every"] else 0.0,
+        max_spend=modes["max_spend"],
+        every_seconds=modes["every"].total_seconds() if modes["every"] else 0.0,
     )
     probed = probe_machines(wish, *_home(), narrator(stderr=as_json))
     code = NotProven.exit_code if probed.why is not None else 0
