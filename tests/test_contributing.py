@@ -85,8 +85,9 @@ def test_following_all_recipes_gives_a_project_that_passes(project: Path) -> Non
 
     run(project, "-m", "ruff", "check", *made, "src/lastro")
     run(project, "-m", "ruff", "format", "--check", *made, "src/lastro")
-    own = [*tests, "tests/preflight/test_run.py", "tests/test_docs.py", "tests/test_texts.py"]
-    run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", *own)
+    own = [*tests, "tests/preflight/test_run.py", "tests/preflight/test_docs.py"]
+    all_pages = ["tests/test_docs.py", "tests/test_texts.py"]
+    run(project, "-m", "pytest", "-q", "-p", "no:cacheprovider", *own, *all_pages)
 
 
 def test_an_edit_whose_place_has_changed_would_be_found() -> None:
