@@ -176,3 +176,32 @@ def test_eight_runs_of_six_metrics_and_100k_points_stay_within_250_kib() -> None
 def test_the_language_of_the_page_is_that_of_its_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LASTRO_LANG", "xx_YY")  # there is no such catalogue: the texts are English
     assert '<html lang="en">' in render(page_of(adopted().view()))
+
+
+def test_how_sure_the_answer_is_stands_beside_it() -> None:
+    """An interval, a paired difference, and the rows in which the two disagree."""
+    story = adopted()
+    rows = [
+        {"run": "id-control", "name": "control", "counts": True, "why_not": None, "difference": None,
+         "interval": {"mean": 0.9, "low": 0.85, "high": 0.94, "count": 200, "method": "bootstrap"},
+         "disagreement": None},
+        {"run": "id-wide", "name": "wide", "counts": True, "why_not": None,
+         "interval": {"mean": 0.95, "low": 0.92, "high": 0.98, "count": 200, "method": "bootstrap"},
+         "difference": {"mean": 0.05, "low": 0.01, "high": 0.09, "count": 200, "method": "bootstrap"},
+         "disagreement": {"better": 14, "worse": 4, "same": 182, "rows_worse": [],
+                          "rows_better": [{"id": "i7", "label": "<3>", "control": "8", "variant": "3"}]}},
+    ]  # fmt: skip
+    changed = [{"at": "2026-11-30T09:30:00.000000Z", "why": "a slip"}]
+    evidence = {"runs": rows, "rule_changed": changed}
+    story.home(
+        93, E.CAMPAIGN_CONCLUDED, verdict="adopt", run="id-wide", why="it is better", evidence=evidence
+    )
+
+    html = render(page_of(story.view()))
+
+    text = Reader(html).text
+    assert "0.92 to 0.98" in text and "+0.01 to +0.09" in text
+    assert "Where wide and the control disagree" in text
+    assert "&lt;3&gt;" in html
+    assert "The rule was changed at 2026-11-30 09:30:00 UTC: a slip" in text
+    assert "How sure" not in Reader(render(page_of(adopted().view()))).text

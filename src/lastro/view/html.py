@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from math import isfinite
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -71,10 +73,25 @@ def render(page: Page) -> str:
             burn=Markup(burn_svg.burn_chart(page.burn)) if page.burn else "",  # noqa: S704
             burn_svg=burn_svg,
             saves=save_rows(page.runs),
+            sure=_sure(page),
+            rule_changed=_told(page).get("rule_changed") or (),
             budget_share=budget_share(page),
             machine_facts=machine_facts,
         )
     )
+
+
+def _told(page: Page) -> Mapping[str, Any]:
+    return page.conclusion.evidence if page.conclusion else {}
+
+
+def _sure(page: Page) -> list[Mapping[str, Any]]:
+    """Return the rows of the evidence that say how sure they are, or why they do not count.
+
+    Journals of earlier versions hold rows without intervals: these have no table.
+    """
+    rows = [row for row in _told(page).get("runs") or () if "interval" in row]
+    return rows if any(row["interval"] for row in rows) else []
 
 
 def _tracks(evidence: Evidence | None) -> dict[str, Markup]:
