@@ -473,6 +473,8 @@ class Driver:
             self._recall(machine.id, str(facts["node_id"]))
         self._d.writer.append(EventType.PREFLIGHT_DONE, machine=machine.id, **facts)
         self._d.tell(_("preflight of {id}: {verdict}").format(id=machine.id, verdict=facts["verdict"]))
+        if facts.get("accepted"):
+            self._d.tell(str(facts["trust_why"]))
         if not facts.get("trusted", facts["verdict"] != "fail"):
             self._d.provider.delete(machine.id)
             raise PreflightFailed(
