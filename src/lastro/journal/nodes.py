@@ -164,7 +164,7 @@ def node_records(found: Sequence[Use], notes: Mapping[str, Sequence[Note]]) -> t
     box_of = {use.node: use.box for use in found if use.node is not None and use.box is not None}
     keys: dict[str, list[Use]] = {}
     for use in found:
-        key = use.box or box_of.get(use.node) or use.node
+        key = use.box or box_of.get(use.node or "") or use.node
         if key is not None:
             keys.setdefault(key, []).append(use)
     records = [_record(node, members, notes) for node, members in keys.items()]

@@ -14,6 +14,7 @@ from lastro.preflight.lent import lent_command
 from lastro.preflight.speed import check as speed
 from lastro.preflight.speed import child
 from lastro.preflight.speed.check import Usual, judge_share, judge_speed, keep, read_usual
+from lastro.preflight.speed.law import MOST_PAIRS
 from lastro.procs.child import run_with_deadline
 from tests.preflight.subjects import subject
 
@@ -99,7 +100,7 @@ def test_real_kernels_are_measured_in_pairs(monkeypatch: pytest.MonkeyPatch) -> 
     found = child.run({"usual": {}})
 
     copy = found["kernels"]["copy"]
-    assert len(copy["pairs"]) == child.MOST_PAIRS
+    assert len(copy["pairs"]) == MOST_PAIRS
     assert all(map(math.isfinite, copy["pairs"])) and copy["reference_seconds"] > 0
     assert 0 < found["cpu_seconds"] <= found["wall_seconds"] * 1.1
 
