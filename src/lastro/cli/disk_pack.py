@@ -12,9 +12,12 @@ from lastro.cli.bar import bytes_bar
 from lastro.cli.given import given_by
 from lastro.cli.options import as_json_option, command, option
 from lastro.cli.render import print_json
+from lastro.errors import UsageError
 from lastro.locale import _, ngettext
 from lastro.storage.pack.cut import SHARD_BYTES
+from lastro.storage.pack.names import shown
 from lastro.storage.pack.pack import Packed, pack
+from lastro.storage.pack.parquet import to_parquet
 from lastro.storage.pack.source import Removed
 from lastro.storage.pack.source import remove_source as remove
 from lastro.units import parse_bytes, show_bytes
@@ -30,6 +33,14 @@ from lastro.units import parse_bytes, show_bytes
 @option(
     "--remove-source", is_flag=True, help="Remove each file that the pack, read again, holds to the byte."
 )
+@option(
+    "--as",
+    "form",
+    type=click.Choice(["tar", "parquet"]),
+    default="tar",
+    show_default=True,
+    help="parquet: text and tables (CSV, TSV, JSON lines), by DuckDB.",
+)
 @as_json_option
 def disk_pack(
     source: Path,
@@ -37,6 +48,7 @@ def disk_pack(
     shard_size: int | None,
     workers: int | None,
     remove_source: bool,
+    form: str,
     as_json: bool,
 ) -> None:
     """Pack a folder of many files into few large ones, which are read again before it is called done.
@@ -49,7 +61,11 @@ def disk_pack(
     Example:
       lastro disk pack photos /mnt/disk/data/photos
       lastro disk pack photos /mnt/disk/data/photos --remove-source
+      lastro disk pack reviews /mnt/disk/data/reviews --as parquet
     """
+    if form == "parquet":
+        _as_parquet(source, target, remove_source or shard_size is not None or workers is not None, as_json)
+        return
     with bytes_bar(_("packing"), shown=not as_json) as told:
         packed = pack(source, target, shard_bytes=shard_size or SHARD_BYTES, workers=workers, told=told)
     removed = remove(source, target) if remove_source else None
@@ -57,6 +73,27 @@ def disk_pack(
         print_json({**_as_json(packed, removed), "exit_code": 0})
     else:
         _show(packed, removed)
+
+
+def _as_parquet(source: Path, target: Path, more: bool, as_json: bool) -> None:
+    if more:
+        raise UsageError(
+            _("--as parquet takes none of --remove-source, --shard-size and --workers"),
+            hint=_("rows are not the files that they came from: the source stays"),
+        )
+    with bytes_bar(_("reading"), shown=not as_json) as told:
+        done = to_parquet(source, target, told=told)
+    if as_json:
+        tables = [asdict(one) for one in done.tables]
+        left_out = [one.as_json() for one in done.left_out]
+        print_json({"folder": str(done.folder), "tables": tables, "left_out": left_out, "exit_code": 0})
+        return
+    for one in done.tables:
+        click.echo(
+            _("{name}: {rows} rows, {size}").format(name=one.name, rows=one.rows, size=show_bytes(one.bytes))
+        )
+    for skipped in done.left_out:
+        click.echo(_("not packed: {path}: {why}").format(path=shown(skipped.name), why=skipped.why))
 
 
 def _as_json(packed: Packed, removed: Removed | None) -> dict[str, Any]:
