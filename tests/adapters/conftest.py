@@ -15,6 +15,7 @@ NEED_FRAMEWORKS = [
     "test_foreign_example.py",
     "test_lora.py",
     "test_models.py",
+    "test_ranks.py",
     "test_stateful_loaders.py",
     "test_torchrun.py",
 ]

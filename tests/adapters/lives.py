@@ -44,8 +44,9 @@ class Case:
         lost_at: int | None = None,
         by: int = signal.SIGKILL,
         leave_out: tuple[str, ...] = (),
+        ranks: int | None = None,
     ) -> tuple[Ended, AttemptFolder]:
-        """Live once; with `lost_at` the process gets the signal `by` when that many updates are complete."""
+        """Live once; with `lost_at` the process, or the last of several, gets the signal `by` after these."""
         folder = run.attempt(leave_out=leave_out)
         ended = frameworks.run(
             folder,
@@ -54,6 +55,7 @@ class Case:
             signal=None if lost_at is None else by,
             step=lost_at,
             environ={**environment(folder), "HF_HUB_OFFLINE": "1"},
+            ranks=ranks,
         )
         return ended, folder
 
@@ -74,10 +76,11 @@ def a_run(root: Path, *, every: int = 8) -> Run:
     return make_run(root, checkpoint=CheckpointPolicy(every_steps=every, keep=2))
 
 
-def delivered(folder: AttemptFolder) -> list[str]:
-    """Return what the model was given, batch by batch: ids of rows and digest of their content."""
+def delivered(folder: AttemptFolder, rank: int = 0) -> list[str]:
+    """Return what a process's model was given, batch by batch: ids of rows and digest of their content."""
+    name = f"delivered.{rank}.jsonl" if rank else "delivered.jsonl"
     try:
-        return (folder.root / "delivered.jsonl").read_text().splitlines()
+        return (folder.root / name).read_text().splitlines()
     except FileNotFoundError:
         return []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,9 @@ from lastro.adapters.order import Owned, own
 from lastro.adapters.safe_points import Late, SafePoints
 from lastro.errors import CheckpointDamaged, UsageError
 from lastro.job.loader import Loader
+from lastro.job.ranks import Ranks
+from tests.job.hand import make_run
+from tests.job.test_loop import attempt
 
 
 class Noisy(Dataset[list[float]]):
@@ -132,9 +136,29 @@ def test_a_batch_sampler_of_torch_is_known() -> None:
     assert found.facts == {"rows": 10, "batch_size": 4, "drop_last": True, "shuffle": False, "seed": 5}
 
 
-def test_several_ranks_are_refused() -> None:
-    with pytest.raises(UsageError, match="2 processes train together"):
+def test_processes_that_were_not_told_who_they_are_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(tmp_path)
+    monkeypatch.setattr("lastro.adapters.safe_points.attach", lambda: attempt(run))
+
+    with pytest.raises(UsageError, match="2 processes train together, and 1 were told who they are"):
         SafePoints(2)
+
+
+@pytest.mark.parametrize(
+    ("drop_last", "parts"),
+    [(False, [[0, 1, 4, 5, 8], [2, 3, 6, 7, 9]]), (True, [[0, 1, 4, 5], [2, 3, 6, 7]])],
+)
+def test_each_process_has_its_part_of_every_batch_of_all(drop_last: bool, parts: list[list[int]]) -> None:
+    """Ten rows, twice two in a batch: the last batch of all has two, which is one for each."""
+    loader = DataLoader(Noisy(), batch_size=2, drop_last=drop_last)
+
+    found = [own(loader, 5, Ranks(rank, 2)) for rank in range(2)]
+
+    assert [[row for _epoch, row in one.order] for one in found if one is not None] == parts
+    assert [len(one.order) for one in found if one is not None] == [len(part) for part in parts]
+    assert {one.facts["batch_size"] for one in found if one is not None} == {4}
 
 
 def test_a_state_that_waits_is_put_back_and_compared_when_its_object_is_there() -> None:

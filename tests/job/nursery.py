@@ -3,8 +3,8 @@
 Its arguments are modules that are imported too. Reads one JSON object per line: `script`, `args`,
 `environment`, `log`, and optionally `signal` and `step`: the process sends itself that signal when it has
 told its heartbeat that step, which is the only way to hit an exact place. With `ranks` so many processes are
-started, as torchrun would; when one of them has failed the others are told to leave. Answers each with a
-line `{"code": ..., "signal": ...}`, of the first process that failed.
+started, as torchrun would; the signal is for the last one, and when one has failed the others are told to
+leave. Answers each with a line `{"code": ..., "signal": ...}`, of the first process that failed.
 """
 
 from __future__ import annotations
@@ -59,9 +59,21 @@ def team(ask: dict[str, Any]) -> list[dict[str, Any]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    together = {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    together = {
+        "WORLD_SIZE": str(count),
+        "LOCAL_WORLD_SIZE": str(count),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "TORCHELASTIC_RUN_ID": "nursery",
+    }
+    struck = {key: ask[key] for key in ("signal", "step")}
     return [
-        {**ask, "environment": {**ask["environment"], **together, "RANK": str(rank)}} for rank in range(count)
+        {
+            **ask,
+            **(struck if rank == count - 1 else {"signal": None}),
+            "environment": {**ask["environment"], **together, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+        }
+        for rank in range(count)
     ]
 
 

@@ -31,7 +31,7 @@ def steps(accelerator: Any, loader: Any, *, epochs: int = 1) -> Iterator[tuple[S
 
     Raises:
         CheckpointDamaged: the checkpoint does not fit what is tracked or the data, by name.
-        UsageError: several processes train together, or windows of accumulation cross the end of an epoch.
+        UsageError: several processes were not started by torchrun, or windows cross the end of an epoch.
     """
     accumulate = accelerator.gradient_accumulation_steps
     check_counts(epochs, accumulate)
@@ -41,7 +41,7 @@ def steps(accelerator: Any, loader: Any, *, epochs: int = 1) -> Iterator[tuple[S
             hint=_("leave it at True: the last batch of an epoch then always updates"),
         )
     safe = SafePoints(accelerator.num_processes)
-    owned = own(loader, safe.attempt.seed)
+    owned = own(loader, safe.attempt.seed, safe.ranks)
     facts = {} if owned is None else owned.facts
     safe.attempt.track(**_prepared(accelerator), data=Facts({**facts, "accumulate": accumulate}))
     feed = _Feed(accelerator, loader, owned)
@@ -73,7 +73,11 @@ class _Feed:
         if owned is not None:
             # Not by the accelerator: a stateful loader of its own begins to draw before it is told where.
             self._loader = prepare_data_loader(
-                owned.loader, device=accelerator.device, put_on_device=accelerator.device_placement
+                owned.loader,
+                device=accelerator.device,
+                put_on_device=accelerator.device_placement,
+                num_processes=1,  # it has this process's part of each batch already
+                process_index=0,
             )
 
     def __len__(self) -> int:

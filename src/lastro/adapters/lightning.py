@@ -26,7 +26,7 @@ def join(trainer: Any) -> Attempt:
     each batch is measured, and after a validation what the module has logged.
 
     Raises:
-        UsageError: several processes train together.
+        UsageError: several processes train together, and torchrun has not started them.
     """
     resume = _Resume(trainer)
     trainer.callbacks.insert(0, resume)  # before others change what a save has to hold
@@ -113,7 +113,7 @@ class _Resume(Callback):
         signal.signal(signal.SIGTERM, self._on_term)
 
     def _in_our_order(self, made: Any) -> Any:
-        owned = own(made, self.attempt.seed)
+        owned = own(made, self.attempt.seed, self._safe.ranks)
         if owned is None:
             return made
         epoch, batch = self._place

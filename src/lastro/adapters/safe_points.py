@@ -11,6 +11,7 @@ from lastro.checkpoint import snapshot
 from lastro.checkpoint.adapters import bridge
 from lastro.errors import UsageError
 from lastro.job.attempt import Attempt, attach
+from lastro.job.ranks import Ranks
 from lastro.locale import _
 
 
@@ -82,17 +83,25 @@ class Told:
 
 
 class SafePoints:
-    """One training loop of a framework: restored once, at safe points at the top of its updates."""
+    """One training loop of a framework: restored once, at safe points at the top of its updates.
 
-    def __init__(self, ranks: int) -> None:
-        if ranks > 1:
-            raise UsageError(
-                _("{count} processes train together, but the adapters know one").format(count=ranks),
-                hint=_(
-                    "start one process, or save by hand with restore, safe_point and save on your own terms"
-                ),
-            )
+    Args:
+        processes: that train together, as the framework knows it.
+
+    Raises:
+        UsageError: their launcher has told them something else.
+    """
+
+    def __init__(self, processes: int) -> None:
         self.attempt: Attempt = attach()
+        self.ranks: Ranks = self.attempt.ranks
+        if processes != self.ranks.count:
+            raise UsageError(
+                _("{count} processes train together, and {told} were told who they are").format(
+                    count=processes, told=self.ranks.count
+                ),
+                hint=_("start them by torchrun, which tells each its rank and how many there are"),
+            )
         self._random: Mapping[str, Any] | None = None
 
     def restore(self) -> int:

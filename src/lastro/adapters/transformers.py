@@ -35,7 +35,7 @@ def join(trainer: Any) -> Attempt:
     logs is measured.
 
     Raises:
-        UsageError: several processes train together.
+        UsageError: several processes train together, and torchrun has not started them.
     """
     resume = _Resume(trainer)
     trainer.callback_handler.callbacks.insert(0, resume)  # before others change what a save has to hold
@@ -80,7 +80,7 @@ class _Resume(TrainerCallback):
     def _position(self, step: int) -> Path:
         """Write what the Trainer finds its place by; all the rest is put back when it is about to train."""
         told = self._late["trainer"].waiting  # None where it is left out of the restore on purpose
-        folder = self.attempt.folder / "trainer"
+        folder = self.attempt.folder / f"trainer.{self._safe.ranks.rank}"
         atomic.make_folder(folder)
         state = TrainerState(**told["state"]) if told else TrainerState(global_step=step)
         state.save_to_json(str(folder / _STATE))
@@ -92,7 +92,7 @@ class _Resume(TrainerCallback):
         def get_train_dataloader() -> Any:
             given = made()
             seed = self._trainer.args.data_seed
-            self._owned = own(given, self._trainer.args.seed if seed is None else seed)
+            self._owned = own(given, self._trainer.args.seed if seed is None else seed, self._safe.ranks)
             return given if self._owned is None else self._owned.loader
 
         return get_train_dataloader

@@ -30,6 +30,7 @@ from lastro.rules import judge_input
 
 if TYPE_CHECKING:
     from lastro.job.loader import Loader
+    from lastro.job.ranks import Ranks
 
 
 class Attempt:
@@ -85,6 +86,11 @@ class Attempt:
     def number(self) -> int:
         """Which life of the run this is, from 1."""
         return self._place.attempt.number
+
+    @property
+    def ranks(self) -> Ranks:
+        """Which of the processes that train together this is."""
+        return self._place.ranks
 
     @property
     def folder(self) -> Path:

@@ -7,7 +7,7 @@ from transformers import Trainer, TrainingArguments
 
 import lastro
 from lastro.adapters.transformers import join
-from tests.adapters.jobs.shared import BATCH, Rows, arguments, publish, small_model
+from tests.adapters.jobs.shared import BATCH, RANKS, Rows, arguments, publish, small_model
 
 given = arguments()
 attempt = lastro.attach()
@@ -25,6 +25,7 @@ settings = TrainingArguments(
     logging_steps=7,
     remove_unused_columns=False,
     use_cpu=True,
+    ddp_backend="gloo" if RANKS > 1 else None,
     disable_tqdm=True,
     report_to="none",
 )

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader
 
 import lastro
 from lastro.adapters.accelerate import steps
-from tests.adapters.jobs.shared import BATCH, ROWS, Rows, arguments, publish, small_model
+from tests.adapters.jobs.shared import BATCH, RANKS, ROWS, Rows, arguments, publish, small_model
 
 given = arguments()
 attempt = lastro.attach()
@@ -22,7 +22,7 @@ accelerator = Accelerator(
     ),
 )
 small = small_model(attempt.folder)
-updates = given.epochs * -(-ROWS // BATCH // given.accumulate)
+updates = given.epochs * -(-ROWS // (BATCH * RANKS) // given.accumulate)
 optimizer = torch.optim.AdamW(small.parameters(), lr=3e-3)
 model, optimizer, loader, scheduler = accelerator.prepare(
     small,

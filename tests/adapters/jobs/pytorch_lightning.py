@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader
 
 import lastro
 from lastro.adapters.lightning import join
-from tests.adapters.jobs.shared import BATCH, ROWS, Rows, arguments, publish, small_model
+from tests.adapters.jobs.shared import BATCH, RANKS, ROWS, Rows, arguments, publish, small_model
 
 given = arguments()
 attempt = lastro.attach()
@@ -30,7 +30,7 @@ class Module(lightning.LightningModule):
 
     def configure_optimizers(self) -> Any:
         optimizer = torch.optim.AdamW(self.parameters(), lr=3e-3)
-        updates = given.epochs * -(-ROWS // BATCH // given.accumulate)
+        updates = given.epochs * -(-ROWS // (BATCH * RANKS) // given.accumulate)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=updates)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
@@ -40,6 +40,8 @@ trainer = lightning.Trainer(
     max_epochs=given.epochs,
     accumulate_grad_batches=given.accumulate,
     accelerator="cpu",
+    devices=RANKS,
+    strategy="ddp" if RANKS > 1 else "auto",
     default_root_dir=str(attempt.folder / "out"),
     enable_checkpointing=given.validate,
     val_check_interval=10 if given.validate else None,

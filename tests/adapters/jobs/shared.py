@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from lastro.job.attempt import Attempt
 
+RANK, RANKS = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 ROWS, BATCH, EPOCHS, LENGTH, WORDS = 100, 4, 2, 12, 128
 
 
@@ -80,12 +82,16 @@ def small_model(folder: Path) -> Recording:
         eos_token_id=None,
     )
     model = Recording(config)
-    model.record = folder / "delivered.jsonl"
+    model.record = folder / (f"delivered.{RANK}.jsonl" if RANK else "delivered.jsonl")
+    if RANKS > 1:
+        torch.manual_seed(7 + RANK)  # dropout differs from process to process
     return model
 
 
 def publish(attempt: Attempt, model: Any) -> None:
-    """Publish the final weights; tied ones once."""
+    """Publish the final weights, by the first process; tied ones once."""
+    if RANK:
+        return
     weights = {name: value.detach().clone() for name, value in model.state_dict().items()}
     with attempt.output("model.safetensors") as path:
         save_file(weights, path)
