@@ -188,6 +188,18 @@ def test_a_copy_on_the_same_disk_does_not_count_and_doing_without_is_said_with_i
     assert look(CampaignFolder(ended.disk / "campaigns/small")).exit_code == 0
 
 
+def test_a_closing_that_was_killed_before_its_seal_is_sealed_by_the_next_command(
+    ended: SmallCampaign,
+) -> None:
+    here = CampaignFolder(ended.disk / "campaigns/small")
+    here.close_seal.unlink()
+    assert look(here).exit_code == 8
+
+    ended.lastro("close")
+
+    assert look(here).exit_code == 0
+
+
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen")
 def test_a_signature_is_of_whom_one_believes(
     moved: CampaignFolder, ended: SmallCampaign, tmp_path: Path

@@ -128,6 +128,29 @@ MECHANISMS = (
         "tests/flow/test_auditing.py::test_one_flipped_byte_of_any_file_is_found_and_the_file_named",
     ),
     Mechanism(
+        "a closing that was killed before its seal is sealed by the next command",
+        "flow/closing.py",
+        'if closed.get("sealed") and not session.on_disk.close_seal.exists():',
+        'if closed.get("never"):',
+        "tests/flow/test_auditing.py::"
+        "test_a_closing_that_was_killed_before_its_seal_is_sealed_by_the_next_command",
+    ),
+    Mechanism(
+        "what follows the pickles of torch's older format is not read as one",
+        "closeout/pickles.py",
+        "        if is_torch and number == _TORCH_PICKLES:\n            return\n",
+        "",
+        "tests/closeout/test_pickles.py::"
+        "test_bytes_of_tensors_after_the_pickles_of_torchs_older_format_are_no_pickle",
+    ),
+    Mechanism(
+        "a run that can no longer change the answer is not wanted",
+        "flow/drive.py",
+        'run.priority != "exploratory" and run.id not in moot)',
+        'run.priority != "exploratory")',
+        "tests/flow/test_moot.py::test_home_begins_no_such_run_and_the_report_says_so",
+    ),
+    Mechanism(
         "a lot of several machines is paid once for all of them",
         "journal/lots.py",
         "if len(group) >= lease.machines:",

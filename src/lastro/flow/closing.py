@@ -155,7 +155,13 @@ def make_page(session: Session, judgements: Sequence[Judgement] | None, plan: Pl
 
 
 def closed_before(session: Session, closed: Mapping[str, Any], plan: Plan, tell: Tell) -> Closing:
-    """Return the closing that the journal holds: a campaign is concluded once."""
+    """Return the closing that the journal holds: a campaign is concluded once.
+
+    What a kill has kept from the disk after that is put there: the end of the stream, and the seal.
+    """
+    session.mirror()
+    if closed.get("sealed") and not session.on_disk.close_seal.exists():
+        write_seal(session.on_disk)
     tell(_("this campaign is closed; here is its result"))
     return Closing(make_page(session, None, plan), int(closed["exit_code"]))
 
