@@ -211,8 +211,8 @@ MECHANISMS = (
     Mechanism(
         "a trainer of a framework goes on at the batch that was saved",
         "adapters/order.py",
-        "for row in rows[skip:].tolist():",
-        "for row in rows.tolist():",
+        "for row in self._part(rows)[skip:].tolist():",
+        "for row in self._part(rows).tolist():",
         "tests/adapters/test_conformance.py::"
         "test_killed_at_a_random_step_and_resumed_it_is_as_if_nothing_had_happened",
     ),
@@ -470,8 +470,8 @@ MECHANISMS = (
     Mechanism(
         "a framework's loader goes on inside an epoch",
         "adapters/order.py",
-        "for row in rows[skip:].tolist():",
-        "for row in rows.tolist():",
+        "for row in self._part(rows)[skip:].tolist():",
+        "for row in self._part(rows).tolist():",
         "tests/adapters/test_order.py::test_it_goes_on_inside_an_epoch_and_the_next_one_is_whole",
     ),
     Mechanism(
@@ -1018,9 +1018,51 @@ MECHANISMS = (
     Mechanism(
         "all processes learn that one was asked to leave",
         "job/saver.py",
-        "due, asked = self._ranks.any_of((due, self._request.asked))",
-        "due, asked = self._ranks.any_of((due, False))[0], self._request.asked",
+        "due, asked, wanted = self._ranks.any_of((due, self._request.asked, self._asked_for))",
+        "due, asked, wanted = *self._ranks.any_of((due, False))[:1], self._request.asked, self._asked_for",
         "tests/job/test_ranks.py::test_all_leave_after_the_same_update_when_one_is_asked",
+    ),
+    Mechanism(
+        "a checkpoint of several processes is published when the last of them has written its part",
+        "job/joint_save.py",
+        "self._all = self._exchange(lambda: self._ranks.at_first(self._mine)) or []",
+        "self._all = [self._mine] if self.first and self._mine else []",
+        "tests/job/test_divided.py::test_one_process_is_killed_and_both_go_on_with_the_same_bits",
+    ),
+    Mechanism(
+        "each process puts the parts of a divided tensor together that it holds",
+        "checkpoint/adapters/torch_parts.py",
+        "piece = piece.narrow(at, start, length)",
+        "piece = piece.narrow(at, 0, length)",
+        "tests/job/test_divided.py::test_what_four_have_saved_goes_on_divided_by_two_or_whole_and_back",
+    ),
+    Mechanism(
+        "a save that is asked for in a body waits for the end of its update",
+        "job/attempt.py",
+        "if self._in_body:",
+        "if self._in_body and self._saver.step < 0:",
+        "tests/job/test_loop.py::test_a_save_that_is_asked_for_within_a_window_is_made_at_its_end",
+    ),
+    Mechanism(
+        "a loader that keeps its own place is told it while no generator moves",
+        "job/stateful.py",
+        "                feed = _after(next(feed), feed)\n            bridge().set_random_state(before)",
+        "                feed = _after(next(feed), feed)",
+        "tests/job/test_stateful.py::test_it_goes_on_where_it_was_and_nothing_else_has_moved",
+    ),
+    Mechanism(
+        "the first process verifies the parts of the others too",
+        "checkpoint/snapshot.py",
+        "if every_file or not rank or parts.needs_file_of(rank):",
+        "if not rank or parts.needs_file_of(rank):",
+        "tests/job/test_divided.py::test_a_part_with_a_flipped_bit_is_passed_over_by_all",
+    ),
+    Mechanism(
+        "each process of a framework has its part of every batch of all",
+        "adapters/order.py",
+        "reshape(-1, count, self._batch_size)[:, rank]",
+        "reshape(-1, count, self._batch_size)[:, 0]",
+        "tests/adapters/test_ranks.py::test_one_of_two_is_killed_and_both_go_on_with_the_same_bits",
     ),
     Mechanism(
         "a job that hangs is told from one that is slow",
