@@ -67,6 +67,7 @@ def main(work: Path) -> None:
         "COLUMNS": "78",
         "PIP_INDEX_URL": f"{hub.address}/simple",
         "EXAMPLE_HUB": hub.address,
+        "EXAMPLE_PACE": "0.3",  # a step: the first machine is let go long before the last of them
     }
     for name in ("HF_HOME", "PIP_CACHE_DIR", "PIP_NO_INDEX"):
         environment.pop(name, None)
@@ -90,7 +91,7 @@ def main(work: Path) -> None:
     lastro("disk detach models", here, environment)
 
     lastro("disk attach models ../disk", here, environment, quiet=True)
-    lastro("run --only control", here, environment)
+    lastro("run --only control", here, {**environment, "EXAMPLE_PACE": "0.01"})
     second = hub.sent - first
 
     told = json.loads(lastro("status --json", here, environment, quiet=True))

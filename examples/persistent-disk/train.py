@@ -39,7 +39,7 @@ class Model:
         self.seen = state["seen"]
 
 
-steps, pace = int(sys.argv[1]), float(sys.argv[2])
+steps, pace = int(sys.argv[1]), float(os.environ["EXAMPLE_PACE"])
 attempt = lastro.attach()
 model, size = Model(), len(weights())
 attempt.track(model=model)
