@@ -95,7 +95,6 @@ def test_what_is_kept_is_read_again_and_the_oldest_go(tmp_path: Path) -> None:
 
 def test_real_kernels_are_measured_in_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "_matmul", lambda: None)
-    monkeypatch.setattr(child, "PIECE_SECONDS", 0.001)
 
     found = child.run({"usual": {}})
 
@@ -108,7 +107,6 @@ def test_real_kernels_are_measured_in_pairs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_is_clear_ends_the_measuring(monkeypatch: pytest.MonkeyPatch) -> None:
     """Work that is a thousand times faster than it was is well at the thirteenth pair."""
     monkeypatch.setattr(child, "_matmul", lambda: None)
-    monkeypatch.setattr(child, "PIECE_SECONDS", 0.001)
     made_of = child.kernels()["copy"][1]
 
     found = child.run({"usual": {f"copy, {made_of}": [7.0, 5]}})

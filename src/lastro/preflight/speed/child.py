@@ -60,14 +60,14 @@ def _matmul() -> tuple[Work, str] | None:
     return None
 
 
-def times_for(work: Work) -> int:
-    """Return how often a piece of work has to be done to take about PIECE_SECONDS."""
+def times_for(work: Work, piece: float) -> int:
+    """Return how often a work has to be done to take about so many CPU seconds."""
     work()
     count = 1
     while True:
         took = seconds_of(work, count)
-        if took >= PIECE_SECONDS / 2:
-            return max(1, round(count * PIECE_SECONDS / took))
+        if took >= piece / 2:
+            return max(1, round(count * piece / took))
         count *= 2
 
 
@@ -79,7 +79,9 @@ def seconds_of(work: Work, count: int) -> float:
     return max(time.process_time() - began, 1e-9)
 
 
-def measure(work: Work, basis: Work, usual: float | None, bounds: Bounds | None) -> dict[str, Any]:
+def measure(
+    work: Work, basis: Work, usual: float | None, bounds: Bounds | None, *, piece: float = PIECE_SECONDS
+) -> dict[str, Any]:
     """Run pairs until they answer, MOST_PAIRS at most; without bounds, all of them.
 
     Args:
@@ -87,8 +89,9 @@ def measure(work: Work, basis: Work, usual: float | None, bounds: Bounds | None)
         basis: the reference.
         usual: the median of earlier runs, log units; None: there is none.
         bounds: within which it is well, or slow.
+        piece: CPU seconds of each half of a pair.
     """
-    often, basis_often = times_for(work), times_for(basis)
+    often, basis_often = times_for(work, piece), times_for(basis, piece)
     pairs: list[float] = []
     alone: list[float] = []
     before = seconds_of(basis, basis_often)
