@@ -11,6 +11,7 @@ import pytest
 
 from lastro import strictjson
 from lastro.cli import main
+from lastro.flow import machine_check
 from lastro.preflight.lock import Answer, Lock, read_lock, write_lock
 from tests.preflight.conftest import library
 
@@ -85,6 +86,18 @@ def test_one_changed_fact_is_named_and_ends_with_code_4_until_it_is_locked_anew_
     assert again["exit_code"] == 0
     lock = read_lock(campaign.parent, "c").lock
     assert lock is not None and lock.relock is not None and lock.relock.why == "a newer Python"
+
+
+def test_a_lock_that_cannot_be_written_is_told_and_the_machine_is_well(
+    campaign: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_arguments: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(machine_check, "write_lock", refuse)
+
+    assert lastro("preflight", str(campaign)) == 0
+    assert "could not be kept: [Errno 30] Read-only file system" in capsys.readouterr().out
 
 
 def test_a_machine_that_must_not_be_trusted_ends_with_code_4_and_locks_nothing(

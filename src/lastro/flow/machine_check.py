@@ -99,15 +99,20 @@ def check_machine(
         wish = replace(wish, notes=(*wish.notes, against.bad))
     due = _due(wish, home, subject, reading)
     tell(_("{size}: {why}").format(size=price_of(due.size, wish.lease).text, why=due.why))
+    budgets = ", ".join(f"{name} {seconds:g} s" for name, seconds in size.BUDGETS[due.size].items())
+    tell(_("budgets: {budgets}").format(budgets=budgets))
     trials = Trials(loaded=wish.loaded, home=home, clock=clock, size=due.size)
     scope = Scope(due=due, extras={size.TRIAL: trial_of(trials)}, relock=wish.relock is not None)
     report = examine(subject, reading, scope, clock)
     if report.failed:
         return Checked(report=report, lock=None)
-    keep_passed(home, _passed(wish, subject, report))
-    if not wish.locking:
+    try:
+        keep_passed(home, _passed(wish, subject, report))
+        return _locked(wish, report) if wish.locking else Checked(report=report, lock=None)
+    except OSError as error:
+        # The machine is well all the same; a folder that may only be read is somebody's choice.
+        tell(_("lastro.lock could not be kept: {error}").format(error=error))
         return Checked(report=report, lock=None)
-    return _locked(wish, report)
 
 
 def _locked(wish: CheckWish, report: Report) -> Checked:
