@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lastro.drill.compare import find_gap, make_reference
+from lastro.drill.compare import find_gap, groups_between, make_reference
 from lastro.drill.trace import Life
 from tests.drill.lives import killed, life, reference, state_at, update
 
@@ -93,6 +93,20 @@ def test_a_random_state_that_no_two_lives_share_says_nothing() -> None:
 
     assert undisturbed.exact
     assert gap is not None and gap.groups == {}
+
+
+def test_objects_that_two_lives_call_otherwise_are_known_by_what_they_hold() -> None:
+    """A loop that loads what was saved leaves the last of it in a variable; what is left has another name."""
+    saved = {"Adam": ["optimizer", "a"], "Adam#2": ["optimizer", "b"], "model": ["model", "m"]}
+    live = {"part": ["optimizer", "b"], "Adam": ["optimizer", "a"], "model": ["model", "m"]}
+    forgot = {**live, "part": ["optimizer", "empty"]}
+    swapped = {**saved, "Adam": saved["Adam#2"], "Adam#2": saved["Adam"]}
+    kinds = frozenset({"optimizer", "model"})
+
+    assert groups_between(saved, live, kinds) == {}
+    assert groups_between(saved, forgot, kinds) == {"optimizer": ("Adam#2", "part")}
+    assert groups_between(saved, swapped, kinds) == {"optimizer": ("Adam", "Adam#2")}
+    assert groups_between(saved, {"model": ["model", "m"]}, kinds) == {"optimizer": ("Adam", "Adam#2")}
 
 
 def test_what_the_loop_itself_binds_is_no_value_that_was_lost() -> None:

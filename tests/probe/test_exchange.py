@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +69,7 @@ class Job:
 
     def seen(self) -> tuple[Objects, dict[str, Any]]:
         """What a probe finds of it, and what it tracks."""
+        gc.collect()  # the jobs of other tests
         objects = Objects()
         parts = {name: getattr(self, name) for name in ("model", "optimizer", "scheduler", "ema", "counter")}
         objects.look(None, parts)

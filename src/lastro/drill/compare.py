@@ -8,6 +8,7 @@ for bit when these agree with each other, within their spread when they do not.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -101,9 +102,14 @@ def differing(one: Update, other: Update, kinds: frozenset[str]) -> tuple[str, .
         RATES: (one.rates, other.rates),
         LOSSES: (_hex(one.losses), _hex(other.losses)),
         GRADIENT: (_hex([one.gradient]), _hex([other.gradient])),
-        AFTER: (one.after, other.after),
+        AFTER: _alike(one.after, other.after),
     }
     return tuple(name for name, (mine, theirs) in pairs.items() if mine != theirs)
+
+
+def _alike(one: Mapping[str, str], other: Mapping[str, str]) -> tuple[object, object]:
+    """Return the digests of models; without their names, where two lives call these otherwise."""
+    return (one, other) if one.keys() == other.keys() else (sorted(one.values()), sorted(other.values()))
 
 
 def _hex(values: Sequence[float | None]) -> list[str | None]:
@@ -112,14 +118,32 @@ def _hex(values: Sequence[float | None]) -> list[str | None]:
 
 
 def groups_between(saved: State, live: State, kinds: frozenset[str]) -> dict[str, tuple[str, ...]]:
-    """Return the names of state that differs, by kind; what is on one side alone differs too."""
-    found: dict[str, list[str]] = {}
-    for name in sorted({*saved, *live}):
-        one, other = saved.get(name), live.get(name)
-        kind = str((one or other or ["", ""])[0])
-        if kind in kinds and (one is None or other is None or list(one) != list(other)):
-            found.setdefault(kind, []).append(name)
-    return {kind: tuple(names) for kind, names in found.items()}
+    """Return the names of state that differs, by kind; what is on one side alone differs too.
+
+    An object that no variable holds is called after its type, and a loop that loads several may leave one of
+    them in a variable. Where two lives do not call the objects of a kind alike, these are known by what they
+    hold.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for kind in sorted(kinds):
+        one, other = _of_kind(saved, kind), _of_kind(live, kind)
+        if one.keys() == other.keys():
+            names = {name for name in one if one[name] != other[name]}
+        else:
+            names = _unmatched(one, other) | _unmatched(other, one)
+        if names:
+            found[kind] = tuple(sorted(names))
+    return found
+
+
+def _of_kind(state: State, kind: str) -> dict[str, str]:
+    return {name: str(entry[1]) for name, entry in state.items() if entry[0] == kind}
+
+
+def _unmatched(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
+    """Return the names whose digests one side has, and the other has not, or fewer times."""
+    left = Counter(one.values()) - Counter(other.values())
+    return {name for name, digest in one.items() if digest in left}
 
 
 def _differing_variables(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:

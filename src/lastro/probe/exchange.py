@@ -32,6 +32,8 @@ from lastro.probe.objects import (
 PUT_BACK = (MODEL, FROZEN, BUFFERS, OPTIMIZER, SCHEDULER, SCALER, EMA, RANDOM, OBJECT)
 #: Beside the schedulers: the learning rates that lie in the optimizers, as these were left.
 _RATES = "rates"
+#: The optimizers, all together.
+_ALL = "optimizers"
 #: Beside generators of a job's own: those that every process has.
 _OF_PROCESS = "random"
 
@@ -87,6 +89,8 @@ def _live(kind: str, objects: Objects, tracked: Mapping[str, Any]) -> dict[str, 
         return objects.alive(MODEL)
     if kind == OBJECT:
         return {name: item for name, item in tracked.items() if kind_of(name, item) is None}
+    if kind == OPTIMIZER:
+        return {_ALL: objects}  # two lives need not call several of them alike: parameters know theirs
     if kind == SCHEDULER:
         return {**objects.alive(SCHEDULER), _RATES: objects}
     if kind == RANDOM:
@@ -98,15 +102,11 @@ def _value(kind: str, item: Any, objects: Objects) -> Any:
     if kind in (MODEL, FROZEN, BUFFERS):
         return {key: value.detach() for key, value in _tensors(kind, item)}
     if kind == OPTIMIZER:
-        names = _names(objects)
-        return {key: item.state.get(one, {}) for key, one in _parameters(item, names)}
+        return {key: optimizer.state.get(one, {}) for key, optimizer, one in _parameters(objects)}
     if kind == RANDOM:
         return _drawn(item)
     if item is objects:
-        return {
-            name: [group.get("lr") for group in one.param_groups]
-            for name, one in objects.alive(OPTIMIZER).items()
-        }
+        return {key: group.get("lr") for key, group in _groups(objects)}
     return _own(item)
 
 
@@ -115,15 +115,13 @@ def _put(kind: str, item: Any, value: Any, objects: Objects) -> None:
         for key, live in _tensors(kind, item):
             live.copy_(value[key])
     elif kind == OPTIMIZER:
-        names = _names(objects)
-        for key, one in _parameters(item, names):
-            item.state[one] = dict(value[key])
+        for key, optimizer, one in _parameters(objects):
+            optimizer.state[one] = dict(value[key])
     elif kind == RANDOM:
         _set_drawn(item, value)
     elif item is objects:
-        for name, one in objects.alive(OPTIMIZER).items():
-            for group, rate in zip(one.param_groups, value[name], strict=True):
-                group["lr"] = rate
+        for key, group in _groups(objects):
+            group["lr"] = value[key]
     elif hasattr(item, "load_state_dict"):
         item.load_state_dict(value)
     else:
@@ -148,10 +146,21 @@ def _names(objects: Objects) -> dict[int, str]:
     }
 
 
-def _parameters(optimizer: Any, names: Mapping[int, str]) -> Iterator[tuple[str, Any]]:
-    every = [one for group in optimizer.param_groups for one in group["params"]]
-    for number, one in enumerate(every):
-        yield names.get(id(one), str(number)), one
+def _parameters(objects: Objects) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each parameter of each optimizer, with a key that it has in every life."""
+    names = _names(objects)
+    for number, optimizer in enumerate(objects.alive(OPTIMIZER).values()):
+        every = [one for group in optimizer.param_groups for one in group["params"]]
+        for place, one in enumerate(every):
+            yield names.get(id(one), f"{number}.{place}"), optimizer, one
+
+
+def _groups(objects: Objects) -> Iterator[tuple[str, Any]]:
+    """Yield each group of parameters, with the first of their keys, in whatever order they stand."""
+    keys = {id(one): key for key, _optimizer, one in _parameters(objects)}
+    for optimizer in objects.alive(OPTIMIZER).values():
+        for group in optimizer.param_groups:
+            yield min((keys[id(one)] for one in group["params"]), default=""), group
 
 
 def _own(item: Any) -> Any:
