@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from lastro import strictjson
-from lastro.checkpoint.state import decode, differences, encode
+from lastro.checkpoint.state import decode, differences, encode, renamed
 from lastro.errors import CheckpointDamaged
 
 scalars = some.none() | some.booleans() | some.integers() | some.floats() | some.text() | some.binary()
@@ -93,3 +93,16 @@ def test_each_difference_is_named() -> None:
 
 def test_a_list_of_another_length_is_one_difference() -> None:
     assert told([1, 2], [1]) == ["x: [1, 2] in the checkpoint, [1] here"]
+
+
+def test_parts_of_a_model_get_the_names_that_they_have_now() -> None:
+    """The longest name that fits counts, and only whole words: `encoders` is another one."""
+    tree = {"encoder.0.weight": 1, "encoder.head.weight": 2, "encoders.weight": 3, "body.1.weight": 4}
+
+    found = renamed(tree, {"encoder": "body", "encoder.head": "head"}, "model")
+
+    assert found == {"body.0.weight": 1, "head.weight": 2, "encoders.weight": 3, "body.1.weight": 4}
+    with pytest.raises(CheckpointDamaged, match=r"model: body\.1\.weight would stand for two"):
+        renamed({**tree, "encoder.1.weight": 5}, {"encoder": "body"}, "model")
+    with pytest.raises(CheckpointDamaged, match="model has no names"):
+        renamed([1], {"encoder": "body"}, "model")

@@ -131,6 +131,31 @@ def test_a_save_that_is_asked_for_within_a_window_is_made_at_its_end(tmp_path: P
     assert [path.name for path in (run.folder.checkpoints / "kept").iterdir()] == ["2-a1.json"]
 
 
+def test_a_model_whose_parts_have_new_names_goes_on(tmp_path: Path) -> None:
+    class Other(Box):
+        def state_dict(self) -> dict[str, int]:
+            return {"body.value": self.value}
+
+        def load_state_dict(self, state: dict[str, int]) -> None:
+            self.value = state["body.value"]
+
+    run = make_run(tmp_path)
+    first, box = attempt(run), Box()
+    first.track(box=box)
+    box.value = 9
+    first.restore()
+    first.end(3)
+    second, other = attempt(run), Other()
+    second.track(box=other)
+    second.renamed("box", {"value": "body.value"})
+
+    assert second.restore() == 3
+
+    assert other.value == 9
+    with pytest.raises(UsageError, match="box is not tracked, or was restored already"):
+        second.renamed("box", {})
+
+
 def test_the_end_of_a_loop_of_another_shape_is_saved_and_told(tmp_path: Path) -> None:
     run = make_run(tmp_path)
     first, box = attempt(run), Box()

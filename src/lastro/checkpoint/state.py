@@ -126,6 +126,36 @@ def copied(tree: Any) -> Any:
     return tree
 
 
+def renamed(tree: Any, names: Mapping[str, str], path: str) -> Any:
+    """Return a state with other names for the parts of a model: `encoder.0.weight` with `encoder` -> `body`.
+
+    What has the new name already, or one that is not told, stays. Names are those of `state_dict`, whole
+    words between dots; the longest that fits counts.
+
+    Raises:
+        CheckpointDamaged: two would have one name, or this is no mapping of names.
+    """
+    if type(tree) not in _KINDS:
+        raise CheckpointDamaged(_("{path} has no names that could be others").format(path=path))
+    moved: dict[Any, Any] = {}
+    for key, item in tree.items():
+        new = _new_name(key, names) if isinstance(key, str) else key
+        if new in moved:
+            raise CheckpointDamaged(
+                _("{path}: {name} would stand for two of the checkpoint").format(path=path, name=new),
+                hint=_("name the parts of the checkpoint more exactly"),
+            )
+        moved[new] = item
+    return _MAPPINGS[_KINDS[type(tree)]](moved)
+
+
+def _new_name(key: str, names: Mapping[str, str]) -> str:
+    for old in sorted(names, key=len, reverse=True):
+        if key == old or key.startswith(f"{old}."):
+            return names[old] + key[len(old) :]
+    return key
+
+
 class Difference(NamedTuple):
     """One place where two trees differ: its path, what differs, and whether it is a tensor."""
 

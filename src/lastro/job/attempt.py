@@ -144,6 +144,19 @@ class Attempt:
         """
         self._saver.track(objects)
 
+    def renamed(self, group: str, names: Mapping[str, str]) -> None:
+        """Say that parts of a tracked object had other names when the checkpoints of this run were made.
+
+        Args:
+            group: the name that it is tracked under.
+            names: as in its `state_dict`, from the old one to the new; `{"encoder": "body"}` also holds for
+                `encoder.0.weight`. A checkpoint that has the new names already is taken as it is.
+
+        Raises:
+            UsageError: nothing is tracked under that name, or its state was restored already.
+        """
+        self._saver.rename(group, names)
+
     def steps(self, loader: Any, *, epochs: int = 1, accumulate: int = 1) -> Iterator[tuple[loop.Step, Any]]:
         """Restore once, then yield (step, batch) for what is left of the run.
 

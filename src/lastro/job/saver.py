@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Protocol
 
 from lastro import atomic
 from lastro.billing import Lease, LeaseKind
-from lastro.checkpoint import retention, snapshot, store
+from lastro.checkpoint import retention, snapshot, state, store
 from lastro.checkpoint.adapters import bridge
 from lastro.checkpoint.adapters.base import Stateful
 from lastro.checkpoint.arena import Arena
@@ -71,6 +71,7 @@ class Saver:
         self._base = Base()
         self._divided = False
         self._place_of_data: PlaceOfData | None = None
+        self._renamed: dict[str, dict[str, str]] = {}
         self._left_by_break = False
         self._asked_for = False
         self._asked_to_keep: list[str] = []
@@ -120,6 +121,19 @@ class Saver:
                     hint=_("track models, optimizers, schedulers, scalers, or an object with these two"),
                 )
             self._tracked[name] = item
+
+    def rename(self, group: str, names: Mapping[str, str]) -> None:
+        """Remember under which names a tracked object's parts stand in checkpoints from before.
+
+        Raises:
+            UsageError: nothing is tracked under that name, or it is too late.
+        """
+        if group not in self._tracked or self._restored:
+            raise UsageError(
+                _("{name} is not tracked, or was restored already").format(name=group),
+                hint=_("call renamed after track and before steps or restore"),
+            )
+        self._renamed[group] = dict(names)
 
     def track_place(self, place: PlaceOfData, loader: Any, name: str) -> None:
         """Track the place of a loader under a name, or in the loader's stead where the script tracks that.
@@ -225,6 +239,9 @@ class Saver:
         library = bridge()
         leave_out = self._order.leave_out
         groups = snapshot.decode(found.content)
+        for name, names in self._renamed.items():
+            if name in groups and name not in leave_out:
+                groups[name] = state.renamed(groups[name], names, name)
         snapshot.check_groups(groups, self._tracked, leave_out)
         if not snapshot.apply(groups, self._tracked, library, leave_out, rank=self._ranks.rank):
             tell(
