@@ -73,3 +73,16 @@ def test_memory_is_locked_once_and_unlocked_before_it_goes() -> None:
     arena.reserve(3 * MIB, pin)  # type: ignore[arg-type]
 
     assert told == [2 * MIB, 0, 4 * MIB]
+
+
+def test_a_driver_that_refuses_to_lock_memory_is_asked_once_for_each_block() -> None:
+    asked: list[int] = []
+    arena = Arena()
+
+    def refuse(memory: memoryview) -> None:
+        asked.append(len(memory))
+
+    for size in (MIB, 2 * MIB, 5 * MIB, 6 * MIB):
+        arena.reserve(size, refuse)
+
+    assert asked == [2 * MIB, 6 * MIB]

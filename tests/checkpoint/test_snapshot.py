@@ -346,3 +346,26 @@ def test_another_kind_of_device_is_said(tmp_path: Path) -> None:
     told = snapshot.moved(loaded, {"model": nn.Linear(2, 2), "box": Box(count=1)}, bridge())
 
     assert told == {"model": ("cuda", "cpu")}
+
+
+@pytest.mark.parametrize(
+    ("gpus", "together", "put_back"), [(2, False, [0, 1]), (3, True, [1]), (3, False, None)]
+)
+def test_the_random_states_of_gpus_go_to_as_many_or_to_the_one_in_use(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, together: bool, put_back: list[int] | None
+) -> None:
+    """Saved with two GPUs, the second one in use; of several processes each uses one."""
+    done: list[int] = []
+    state = {**bridge().random_state(), "cuda": [0, 1], "cuda_device": 1}
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", done.extend)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", done.append)
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: together)
+
+    if put_back is None:
+        with pytest.raises(CheckpointDamaged, match="random/cuda is in the checkpoint"):
+            bridge().set_random_state(state)
+    else:
+        bridge().set_random_state(state)
+
+    assert done == (put_back or [])

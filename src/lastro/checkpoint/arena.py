@@ -24,6 +24,7 @@ class Arena:
     def __init__(self) -> None:
         self._memory: mmap.mmap | None = None
         self._release: Callable[[], None] | None = None
+        self._pinning_tried = False
 
     @property
     def size(self) -> int:
@@ -42,7 +43,8 @@ class Arena:
         if self._memory is None or size > len(self._memory):
             self._let_go()
             self._memory = _anonymous(max(1, -(-size // _UNIT)) * _UNIT)
-        if pin is not None and self._release is None:
+        if pin is not None and not self._pinning_tried:  # once: a driver that refuses does so each time
+            self._pinning_tried = True
             self._release = pin(memoryview(self._memory))
         return memoryview(self._memory)[:size]
 
@@ -50,6 +52,7 @@ class Arena:
         if self._release is not None:
             self._release()
         self._release = self._memory = None
+        self._pinning_tried = False
 
 
 def _anonymous(size: int) -> mmap.mmap:

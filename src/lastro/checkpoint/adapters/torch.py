@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -159,23 +159,22 @@ class Torch:
     def random_state(self) -> dict[str, Any]:
         numpy_state: Any = np.random.get_state()
         algorithm, keys, position, has_gauss, cached = numpy_state
-        state = {
+        state: dict[str, Any] = {
             "python": random.getstate(),
             "numpy": [str(algorithm), keys.tobytes(), int(position), int(has_gauss), float(cached)],
             "torch": torch.get_rng_state(),
         }
         if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             state["cuda"] = torch.cuda.get_rng_state_all()
+            state["cuda_device"] = torch.cuda.current_device()
         return state
 
     def set_random_state(self, state: Mapping[str, Any]) -> None:
         for name in state:
-            if name not in ("python", "numpy", "torch", "cuda"):
+            if name not in ("python", "numpy", "torch", "cuda", "cuda_device"):
                 raise no_generator(name)
         if "cuda" in state:
-            if len(state["cuda"]) != torch.cuda.device_count():
-                raise no_generator("cuda")
-            torch.cuda.set_rng_state_all(state["cuda"])
+            _set_cuda_state(state["cuda"], state.get("cuda_device", 0))
         random.setstate(state["python"])
         if "numpy" in state:
             algorithm, keys, position, has_gauss, cached = state["numpy"]
@@ -184,6 +183,19 @@ class Torch:
             )
         if "torch" in state:
             torch.set_rng_state(state["torch"])
+
+
+def _set_cuda_state(states: Sequence[torch.Tensor], device: int) -> None:
+    """Put the generators of the GPUs back; `device` is the one that was in use.
+
+    Where a process is one of several it uses one GPU, so another machine may have another number of them.
+    """
+    if len(states) == torch.cuda.device_count():
+        torch.cuda.set_rng_state_all(states)
+    elif torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.cuda.set_rng_state(states[device])
+    else:
+        raise no_generator("cuda")
 
 
 def _is_divided(value: object) -> TypeGuard[DTensor]:
