@@ -36,6 +36,28 @@ MECHANISMS = (
         "tests/disk/guard/test_rescue.py::test_what_is_written_while_it_is_copied_is_not_called_safe",
     ),
     Mechanism(
+        "a full disk ends a rescue",
+        "disk/guard/rescue.py",
+        "if atomic.is_full(error):",
+        "if False:",
+        "tests/disk/guard/test_rescue.py::"
+        "test_a_full_disk_ends_the_rescue_and_tells_of_each_file_that_is_left",
+    ),
+    Mechanism(
+        "a wrong place is not marked",
+        "disk/prove.py",
+        "    if not judge(seen).troubles:\n        try:",
+        "    if True:\n        try:",
+        "tests/disk/test_prove.py::test_an_emptied_or_swapped_disk_is_told_and_left_as_it_is",
+    ),
+    Mechanism(
+        "what is in the wheelhouse is installed without a network",
+        "run/wheels.py",
+        "PIP_NO_INDEX=1 PIP_FIND_LINKS",
+        "PIP_FIND_LINKS",
+        "tests/run/test_wheels.py::test_the_second_machine_installs_the_same_and_downloads_nothing",
+    ),
+    Mechanism(
         "files are found by their change time",
         "disk/guard/scan.py",
         "status.st_ctime >= since",
@@ -80,8 +102,8 @@ MECHANISMS = (
     Mechanism(
         "an upload that was begun is gone on with",
         "storage/transfer/parts.py",
-        'return GoOn(upload=begun.upload, abort=None, why=why)',
-        'return GoOn(upload=None, abort=None, why=why)',
+        "return GoOn(upload=begun.upload, abort=None, why=why)",
+        "return GoOn(upload=None, abort=None, why=why)",
         "tests/storage/transfer/test_parts.py::"
         "test_an_upload_goes_on_only_where_the_file_and_the_store_agree",
     ),

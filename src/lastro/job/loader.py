@@ -135,7 +135,7 @@ class Loader:
         return iter(self._make(0, 0, 1))
 
     def order(self, epoch: int) -> torch.Tensor:
-        """Return the rows of an epoch; a dataset that knows how its disk wants to be read has its own order."""
+        """Return the rows of an epoch; a dataset that knows how its disk wants to be read says the order."""
         if not self.shuffle:
             return torch.arange(self.rows)
         own = getattr(self.dataset, "epoch_order", None)
