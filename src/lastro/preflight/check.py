@@ -95,7 +95,8 @@ class Subject:
     `corpus_bytes` None: there is no corpus, or it is not there. `driver` is what the NVIDIA driver says.
     `cpu_only`: GPUs are not asked for, as with `--cpu`. `dtypes`: of numbers, as the configurations name
     them. `origins`: addresses that data come from. `image`: the digest of the container that this is, as its
-    environment tells it; `images`: those that plan B names, by its path.
+    environment tells it; `images`: those that plan B names, by its path. `look_seconds`: what it took to
+    gather all this, the driver's answer included.
     """
 
     stack: Stack
@@ -114,6 +115,7 @@ class Subject:
     image: str | None = None
     images: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    look_seconds: float = 0.0
 
     @property
     def wants_gpu(self) -> bool:

@@ -16,7 +16,8 @@ from lastro.locale import _
 from lastro.procs.child import run_with_deadline
 from lastro.providers.environment import with_interpreter
 
-_SECONDS = 30.0
+#: A Python that has not come up by then has no answer; the step that judges it has little more.
+_SECONDS = 12.0
 _PYTHON = re.compile(r"python(?:[0-9.]*)(?:\.exe)?")
 _ASK = """
 import importlib.metadata as metadata, json, platform, sys

@@ -6,7 +6,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +212,7 @@ def examine(subject: Subject, reading: Reading, scope: Scope, clock: Clock) -> R
         verdict=verdict_of(findings),
         findings=findings,
         stack=subject.stack,
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(time.monotonic() - began + subject.look_seconds, 3),
         due=scope.due,
         steps=steps,
         kind=kind_of(subject),
@@ -245,10 +245,11 @@ def look(
         cpu_only: ask for no GPU.
         rehearsal: the machine is a process of this box, so nothing beyond the box is asked for.
     """
+    began = time.monotonic()
     wanted = packages.wanted_packages(campaign.want)
     runs = campaign.runs()
     driver = Driver(state=NO_LIBRARY) if cpu_only else ask_driver()
-    return Subject(
+    subject = Subject(
         stack=capture(wanted, driver),
         versions=ask_versions(runs[0].argv, folder, wanted),
         command=runs[0].argv,
@@ -266,6 +267,7 @@ def look(
         images={name: plan_b.image for name, plan_b in campaign.plan_b.items() if plan_b.image},
         environment=dict(os.environ),
     )
+    return replace(subject, look_seconds=time.monotonic() - began)
 
 
 def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
@@ -289,14 +291,17 @@ def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
         works[size.SPEED] = lambda _seconds: speed.check(subject)
         watch = Watch()
         works[size.WATCH] = lambda _seconds: judge_watched(watch.end(), subject.driver.cards)
-    began, most = time.monotonic(), size.seconds_of(scope.due.size)
+    # What was asked while looking is a part of the steps that judge it.
+    before = {size.DRIVER: subject.driver.seconds, size.HOST: subject.look_seconds - subject.driver.seconds}
+    began, most = time.monotonic() - subject.look_seconds, size.seconds_of(scope.due.size)
     for name, budget in BUDGETS[scope.due.size].items():
         if name not in works:
             continue
         # The last one has what the others left over: a job that starts slowly is no fault of its machine.
         seconds = max(budget, most - (time.monotonic() - began)) if name == size.TRIAL else budget
         leave = scope.extras[name].leave if name in scope.extras else lambda: None
-        yield take(name, round(seconds, 1), functools.partial(works[name], seconds), leave)
+        step = take(name, round(seconds, 1), functools.partial(works[name], seconds), leave)
+        yield replace(step, seconds=round(step.seconds + before.get(name, 0.0), 3))
 
 
 def _all(checks: Sequence[Check], subject: Subject) -> Iterator[Finding]:
