@@ -54,7 +54,7 @@ def run_id(name: str) -> str:
 def slot(
     stage: str, run: str | None, lane: str, start: float, end: float, *, low: float = 0.95, high: float = 1.3
 ) -> dict[str, Any]:
-    """Return an interval of the plan; `low` and `high` are hours of a person's stage, else shares of `end`."""
+    """Return an interval of the plan; `low` and `high`: hours of a person, else shares of the length."""
     length = end - start
     shortest, longest = (low, high) if lane == "person" else (low * length, high * length)
     return {
@@ -85,7 +85,9 @@ def plan() -> dict[str, Any]:
     ]
     calendar = [slot("prepare", None, "person", 0.0, 0.4, low=0.3, high=0.8)]
     calendar += [
-        slot("run", name, f"gpu {number % 2 + 1}", 0.4 + (number // 2) * hours, 0.4 + (number // 2 + 1) * hours)
+        slot(
+            "run", name, f"gpu {number % 2 + 1}", 0.4 + (number // 2) * hours, 0.4 + (number // 2 + 1) * hours
+        )
         for number, name in enumerate(RUNS)
     ]
     calendar.append(slot("collect", None, "cpu", 0.4 + 2 * hours, 1 + 2 * hours))
