@@ -143,6 +143,20 @@ MECHANISMS = (
         "tests/journal/test_mirrored.py::test_with_a_mirror_progress_counts_from_what_has_arrived_there",
     ),
     Mechanism(
+        "who cannot be heard is not silent, and nothing is rented in its place",
+        "flow/policy.py",
+        "    if now.away or _halt(now) is not None:\n        return None\n",
+        "    if _halt(now) is not None:\n        return None\n",
+        "tests/flow/test_ssh.py::test_a_machine_that_does_not_answer_for_a_while_is_waited_for",
+    ),
+    Mechanism(
+        "a disk on another computer is known by its mark",
+        "providers/ssh/replica.py",
+        "        if uuid != expected:\n",
+        "        if False:\n",
+        "tests/flow/test_ssh.py::test_another_disk_in_its_place_is_refused",
+    ),
+    Mechanism(
         "the seal holds the end of each stream",
         "closeout/seal.py",
         '"head": reading.head.digest}',

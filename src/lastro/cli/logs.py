@@ -9,6 +9,7 @@ import click
 
 from lastro.cli.options import campaign_option, command, option
 from lastro.clock import SystemClock
+from lastro.flow.far import refresh
 from lastro.flow.logs import follow_log, pick_run, read_log
 from lastro.flow.session import find_session
 from lastro.paths import Home, home_root
@@ -29,6 +30,7 @@ def logs(run_name: str | None, campaign_file: Path, follow: bool) -> None:
       lastro logs control
     """
     session = find_session(Home(home_root()), SystemClock(), campaign_file)
+    refresh(session)
     run = pick_run(session.view(), run_name)
     lines = follow_log(session, run, SystemClock()) if follow else read_log(session, run)
     for chunk in lines:

@@ -36,7 +36,7 @@ from lastro.view.terminal import status, summary
 
 @click.command(cls=WithCommand)
 @campaign_argument
-@option("--on", metavar="PROVIDER", help="Where: here or local. Wins over the campaign file.")
+@option("--on", metavar="PROVIDER", help="Where: here, local, or user@host. Wins over the campaign file.")
 @option("--only", metavar="RUN", help="Carry out this run alone; nothing is closed.")
 @disk_option
 @option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -11,11 +12,13 @@ from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
+from lastro.flow.far import refresh
 from lastro.flow.live import live_of
 from lastro.flow.money import may_bill
 from lastro.flow.releasing import given_up, left_behind, told_of
 from lastro.flow.session import find_session
 from lastro.flow.waiting import still_billing
+from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.view.as_json import page_json
@@ -60,6 +63,7 @@ def status(campaign_file: Path, text: str | None, report: Path | None, as_json: 
         _list(text, as_json=as_json)
         return
     session = find_session(Home(home_root()), SystemClock(), campaign_file)
+    stale = refresh(session)
     view = session.view()
     left = left_behind(session, view)
     live = live_of(session, view, time.monotonic())
@@ -69,18 +73,34 @@ def status(campaign_file: Path, text: str | None, report: Path | None, as_json: 
     if as_json:
         unattended = [machine.id or machine.tag for machine in left]
         doubtful = [machine.id for machine in given_up(view)]
-        print_json({**page_json(page), "unattended": unattended, "may_bill": doubtful, "exit_code": 0})
+        print_json(
+            {
+                **page_json(page),
+                "unattended": unattended,
+                "may_bill": doubtful,
+                "stale": stale,
+                "exit_code": 0,
+            }
+        )
         return
     show(status_view(page))
     if report is not None:
         click.echo(_("report: {path}").format(path=report))
+    for line in _careful(view, left, stale):
+        click.echo(line)
+
+
+def _careful(view: CampaignView, left: Sequence[MachineView], stale: str | None) -> Iterator[str]:
+    """Give what a person should know beside what is shown: what bills, and how old it is."""
+    if stale is not None:
+        yield _("as it was when it was heard last: {why}").format(why=stale)
     if view.open_decision is not None:
         for one in still_billing(view):
-            click.echo(f"{one.what}: {one.why}")
+            yield f"{one.what}: {one.why}"
     for machine in given_up(view):
-        click.echo(may_bill(machine))
+        yield may_bill(machine)
     for machine in left:
-        click.echo(told_of(machine, view))
+        yield told_of(machine, view)
 
 
 def _list(text: str, *, as_json: bool) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from lastro.clock import Clock
+from lastro.disk.facts import read_disk
 from lastro.disk.prove import prove
 from lastro.disk.verdict import State
 from lastro.flow.session import Session
@@ -23,6 +25,13 @@ def note_attached(
     A disk that cannot be marked does not stop the campaign: that it takes what is written to it was checked,
     and that it outlives the machine stays unproven.
     """
+    if session.link is not None:
+        told = session.link.proof
+        writer.append(
+            EventType.DISK_ATTACHED, machine=machine.id, disk=read_disk(session.disk).uuid, **_facts(told)
+        )
+        _tell_unproven(machine, str(told["state"]), str(told["why"]), tell)
+        return
     found = prove(session.disk.root, session.home, clock, who_of(machine), probing=False)
     me = found.me
     writer.append(
@@ -36,7 +45,14 @@ def note_attached(
         on_root=me.on_root,
         troubles=[each.as_json() for each in found.verdict.troubles],
     )
-    if found.verdict.state is not State.PROVEN:
-        tell(
-            _("that the disk outlives {id} is not proven: {why}").format(id=machine.id, why=found.verdict.why)
-        )
+    _tell_unproven(machine, found.verdict.state.value, found.verdict.why, tell)
+
+
+def _facts(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    names = ("state", "why", "fs_type", "source", "on_root", "troubles")
+    return {name: told[name] for name in names}
+
+
+def _tell_unproven(machine: Machine, state: str, why: str, tell: Callable[[str], None]) -> None:
+    if state != State.PROVEN.value:
+        tell(_("that the disk outlives {id} is not proven: {why}").format(id=machine.id, why=why))

@@ -14,6 +14,7 @@ from lastro.flow.closing import close, closed_before
 from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
+from lastro.flow.far import checking
 from lastro.flow.freeze import Draft, Durations, Sources, draw_up, freeze, open_session, require_reason
 from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
@@ -28,10 +29,11 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
-from lastro.paths import Home
+from lastro.paths import Disk, Home
 from lastro.plan.build import Plan, require_possible
 from lastro.providers.base import Fault, Provider, numbered
 from lastro.providers.registry import provider_for
+from lastro.providers.ssh.ssh import Ssh
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import LoadedCampaign, load_faults
 from lastro.view.gather import page_from
@@ -106,23 +108,20 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
         LastroError: with the exit code of its kind; what was achieved stays, and the next call goes on.
     """
     accepted = Accepted(codes=wish.accept_risk, why=wish.why).reasons()
-    draft = draw_up(
-        wish.quick or wish.campaign_file,
-        clock,
-        on=wish.on,
-        disk=wish.disk,
-        faults=wish.faults,
-        adapt=wish.adapt,
-    )
+    draft = _drawn_up(wish, clock)
     provider = provider_for(draft.plan.provider, home, clock)
     faults = _faults(wish, draft, provider)
     only = _only(wish, draft.plan)
     require_possible(draft.plan)
     if draft.loaded.disk_path is None and wish.disk is None:
-        tell(_("disk: {path} (persistence unknown)").format(path=draft.disk))
+        place = draft.disk if draft.there is None else f"{provider.name}/{draft.there}"
+        tell(_("disk: {path} (persistence unknown)").format(path=place))
     if draft.warning:
         tell(draft.warning)
-    session = open_session(draft, home, clock)
+    before = Disk(draft.disk).campaign(draft.plan.campaign).plan.exists()
+    session = open_session(draft, home, clock, provider)
+    if not before and session.on_disk.plan.exists():  # it is known now that this was frozen elsewhere
+        draft = _drawn_up(wish, clock)
     journey = _Journey(
         wish=wish,
         draft=draft,
@@ -150,6 +149,17 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
             followed = True
             tell(_("another `lastro run` drives this campaign; following it"))
         clock.sleep(FOLLOW_SECONDS)
+
+
+def _drawn_up(wish: Wish, clock: Clock) -> Draft:
+    return draw_up(
+        wish.quick or wish.campaign_file,
+        clock,
+        on=wish.on,
+        disk=wish.disk,
+        faults=wish.faults,
+        adapt=wish.adapt,
+    )
 
 
 def _faults(wish: Wish, draft: Draft, provider: Provider) -> tuple[Fault, ...]:
@@ -301,7 +311,9 @@ def _drive(journey: _Journey, writer: StreamWriter, plan: Plan) -> Drive:
         provider=journey.provider,
         plan=plan,
         clock=journey.clock,
-        preflight=preflight_of(
+        preflight=checking(journey.provider, draft.loaded.spec, journey.clock)
+        if isinstance(journey.provider, Ssh)
+        else preflight_of(
             Trusting(
                 draft=draft,
                 home=journey.session.home,

@@ -71,6 +71,7 @@ def close(
         JournalDamaged: a stream is damaged, cut or missing: no sum over it could be believed.
     """
     session.mirror()
+    session.fetch()
     require_whole(session)
     view = session.view()
     for run in view.runs:  # what a machine that was lost has held

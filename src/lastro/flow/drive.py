@@ -34,7 +34,14 @@ from lastro.flow.live import items_by_now
 from lastro.flow.measured_saves import expected_save
 from lastro.flow.money import may_bill
 from lastro.flow.moot import Foreseen, moot_runs
-from lastro.flow.orders import Place, code_of, config_record, make_order, unattended_seconds
+from lastro.flow.orders import (
+    Place,
+    code_of,
+    config_record,
+    corpus_on_disk,
+    make_order,
+    unattended_seconds,
+)
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.presence import is_supervised
 from lastro.flow.session import Session
@@ -45,7 +52,7 @@ from lastro.journal.signals import read_beat
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.locale import _
-from lastro.paths import RunFolder
+from lastro.paths import Disk, RunFolder
 from lastro.plan.build import Plan, PlannedRun
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
 from lastro.rules import End, Limits
@@ -79,6 +86,7 @@ class Told:
     silent: set[str] = field(default_factory=set)
     recalled: set[str] = field(default_factory=set)
     moot: set[str] = field(default_factory=set)
+    away: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +166,7 @@ class Driver:
             action = policy.next_action(now)
             if isinstance(action, (policy.Finish, policy.Halt)):
                 self._d.session.mirror()
+                self._d.session.fetch()
                 return action
             self._acts[type(action)](now.view, action)
 
@@ -211,9 +220,23 @@ class Driver:
             halt=halt,
             code_changed=self._code_changed(),
             standing=standing_of(self._d.plan, view) if self._d.deciding else Standing(),
+            away=self._away() is not None,
             refusals=self._refusals,
             retry_in=max(0.0, self._ask_again_at - self._d.clock.monotonic()),
         )
+
+    def _away(self) -> str | None:
+        """Return why the computer that everything runs on does not answer now; that and its end are told."""
+        link = self._d.session.link
+        why = link.trouble if link is not None else None
+        if (why is None) != (self._told.away is None):
+            self._d.tell(
+                _("{name} answers again").format(name=self._d.provider.name)
+                if why is None
+                else _("{why}; what runs there goes on, and it is asked again").format(why=why)
+            )
+            self._told.away = why
+        return why
 
     def _heed(self) -> HaltRequest | None:
         """Return a person's request to halt, and record it the first time that it is seen."""
@@ -235,6 +258,8 @@ class Driver:
     def _silences(self, view: CampaignView, supervised: frozenset[str]) -> Mapping[str, float]:
         """Return how long each living attempt's supervisor has been silent; tell it once when it is long."""
         living = [run for run in view.runs if run.id in supervised and may_be_silent(run)]
+        if self._away() is not None:
+            living = []  # who cannot be heard is not silent
         silences = self._pulse.silences([run.id for run in living], self._d.clock.monotonic())
         for run in living:
             if silences[run.id] < told_after(self._d.plan.silence_seconds):
@@ -264,7 +289,7 @@ class Driver:
         runs = self._folder.runs
         alive = set()
         for root in runs.iterdir() if runs.is_dir() else ():
-            if is_supervised(RunFolder(root), self._gone):
+            if is_supervised(RunFolder(root), self._gone, self._d.session.link):
                 alive.add(root.name)
         return frozenset(alive)
 
@@ -453,7 +478,8 @@ class Driver:
         machine = self._d.provider.describe(action.machine)
         ready = machine.ready_at or self._d.clock.now()
         note_attached(self._d.session, self._d.writer, machine, self._d.clock, self._d.tell)
-        keep_reserve(self._d.session.disk)
+        if self._d.session.link is None:
+            keep_reserve(self._d.session.disk)
         self._d.writer.append(
             EventType.MACHINE_READY,
             machine=machine.id,
@@ -503,9 +529,10 @@ class Driver:
         # An attempt's stream begins with the head of home's: the copy beside it holds that event.
         self._mirror_if_there_is_room()
         self._d.writer.append(EventType.RUN_DISPATCHED, run=run.id, machine=machine.id, why=action.why)
-        folder = self._folder.run(run.id)
+        folder = self._disk_of(machine).campaign(self._d.plan.campaign).run(run.id)
         self._count_start(run.id)
         try:
+            self._carry(run.id)
             self._d.provider.start(machine.id, [sys.executable, "-m", "lastro.run", str(folder.root)])
         except ProviderError as error:
             # It may be going at this very moment, which the next look tells; three such starts end the run.
@@ -513,6 +540,19 @@ class Driver:
                 self._d.tell(_("{run}: {error}").format(run=run.name, error=error.message))
             return
         self._await_seat(run.id)
+
+    def _disk_of(self, machine: Machine) -> Disk:
+        """Return the campaign's disk as the machine sees it."""
+        return self._d.session.disk if machine.disk is None else Disk(machine.disk)
+
+    def _carry(self, run: str) -> None:
+        """Bring code and corpus to a disk that lies on another computer."""
+        link, plan = self._d.session.link, self._d.plan
+        if link is not None:
+            needed = [self._folder.run(run).code(plan.code_digest)]
+            if plan.corpus is not None:
+                needed.append(corpus_on_disk(self._d.session.disk, plan.corpus))
+            link.carry(needed)
 
     def _limits(self, view: CampaignView, machine: Machine, run: RunView) -> Limits:
         limits = limits_by_machine(self._d.plan, view).get(machine.id, Limits())
@@ -527,7 +567,7 @@ class Driver:
         place = Place(
             machine=machine,
             traits=self._d.provider.traits,
-            disk=self._d.session.disk,
+            disk=self._disk_of(machine),
             home_stream=self._d.session.stream_name,
             home_head=self._d.writer.head.digest,
             limits=limits,
@@ -546,6 +586,7 @@ class Driver:
         deadline = self._d.clock.monotonic() + 5.0
         while run not in self._supervised() and self._d.clock.monotonic() < deadline:
             self._d.clock.sleep(0.02)
+            self._d.session.exchange()
             if self._size_of_streams(run) > self._starts[run][1]:
                 return
 

@@ -18,6 +18,7 @@ from lastro.closeout.report import write_instructions
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.earlier import Earlier
+from lastro.flow.far import copy_of, path_there
 from lastro.flow.learning import learned
 from lastro.flow.measuring import measure
 from lastro.flow.mirrors import bring_back, continue_streams, name_mirror
@@ -34,6 +35,10 @@ from lastro.plan.best import is_by_decision
 from lastro.plan.build import Code, Plan, make_plan
 from lastro.plan.learned import Learned
 from lastro.plan.parts import REDUCED, WHOLE
+from lastro.providers.base import Provider
+from lastro.providers.registry import full_name, is_far, provider_for
+from lastro.providers.ssh.ssh import DEFAULT_DISK as DEFAULT_DISK_THERE
+from lastro.providers.ssh.ssh import Ssh
 from lastro.rules import Corpus
 from lastro.spec.campaign import Campaign
 from lastro.spec.checklist import load_checklist
@@ -91,12 +96,16 @@ _USUAL = Sources()
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan that is drawn up and not frozen. `files`: the code, relative to the campaign's folder."""
+    """A plan that is drawn up and not frozen. `files`: the code, relative to the campaign's folder.
+
+    `there`: where the disk lies on another computer; `disk` is home's copy of it then.
+    """
 
     loaded: LoadedCampaign
     plan: Plan
     files: tuple[str, ...]
     disk: Path
+    there: str | None = None
 
     @property
     def folder(self) -> Path:
@@ -105,7 +114,12 @@ class Draft:
     @property
     def disk_named_by(self) -> str | None:
         """Who says that the disk outlives machines, by naming it; None: it is the folder beside the file."""
-        if self.disk == self.loaded.disk_path:
+        declared = self.loaded.spec.disk
+        if self.there is not None:
+            by_file = declared is not None and self.there == declared.path
+            if not by_file:
+                return None if self.there == DEFAULT_DISK_THERE else _("the option --disk")
+        if self.disk == self.loaded.disk_path or self.there is not None:
             return _("the campaign file {name}").format(name=self.loaded.path.name)
         return None if self.disk == self.folder / DEFAULT_DISK else _("the option --disk")
 
@@ -147,7 +161,12 @@ def draw_up(
         not_code.append(loaded.disk_path or loaded.folder / DEFAULT_DISK)
         loaded = replace(loaded, spec=adapt(loaded.spec))
     spec = loaded.spec if on is None else loaded.spec.model_copy(update={"provider": on})
-    root = disk.absolute() if disk else loaded.disk_path or loaded.folder / DEFAULT_DISK
+    there = path_there(spec, disk) if is_far(spec.provider) else None
+    if there is not None:
+        spec = spec.model_copy(update={"provider": full_name(spec.provider)})
+        root = copy_of(Home(home_root()), spec.provider, there).root
+    else:
+        root = disk.absolute() if disk else loaded.disk_path or loaded.folder / DEFAULT_DISK
     if root == loaded.folder:
         raise UsageError(
             _("the disk cannot be the campaign's own folder {path}").format(path=root),
@@ -173,7 +192,7 @@ def draw_up(
             git=asdict(git) if git else None,
         ),
         corpus=corpus,
-        disk=str(root),
+        disk=str(root) if there is None else f"{spec.provider}/{there}",
         measured=replace(
             measure(loaded, spec, code_digest=digest, earlier=earlier, online=sources.online),
             durations=hours,
@@ -181,7 +200,7 @@ def draw_up(
         protocol=REDUCED if _reduced(reduced, before) else WHOLE,
         checklist=load_checklist(loaded.folder / CHECKLIST),
     )
-    return Draft(loaded, _without_new_best(plan, loaded.spec, before), files, root)
+    return Draft(loaded, _without_new_best(plan, loaded.spec, before), files, root, there)
 
 
 def _without_new_best(plan: Plan, spec: Campaign, before: Path) -> Plan:
@@ -268,17 +287,37 @@ def _corpus(loaded: LoadedCampaign) -> Corpus | None:
     return Corpus(path=declared.path, digest=digest_of(path), rows=declared.rows)
 
 
-def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
+def open_session(draft: Draft, home: Home, clock: Clock, provider: Provider | None = None) -> Session:
     """Return home's session of a campaign; marks the disk when it is new.
 
+    Args:
+        draft: the campaign.
+        home: whose session it is.
+        clock: for the streams.
+        provider: where its machines come from, if that is known already. A disk on another computer is
+            reached through it.
+
     Raises:
+        ProviderError: the computer that the disk lies on cannot be reached.
         StorageError: the campaign has begun, or rented, on a disk that was at this path and is not there now.
     """
     disk = Disk(draft.disk)
     mirror = draft.loaded.spec.disk.mirror if draft.loaded.spec.disk is not None else None
-    if mirror is not None:
-        bring_back(disk, mirror)
-    _require_the_disk_of_before(draft, disk, home, clock)
+    link = None
+    if draft.there is not None:
+        if mirror is not None:
+            raise UsageError(
+                _("a disk on another computer has no mirror yet"),
+                hint=_("remove disk.mirror; what runs deliver is fetched here when they have ended"),
+            )
+        far = provider or provider_for(draft.plan.provider, home, clock)
+        assert isinstance(far, Ssh)
+        link = far.replica(draft.there)
+        link.open(draft.disk_named_by)
+    else:
+        if mirror is not None:
+            bring_back(disk, mirror)
+        _require_the_disk_of_before(draft, disk, home, clock)
     facts = Facts(
         name=draft.plan.campaign,
         campaign_file=str(draft.loaded.path),
@@ -287,7 +326,8 @@ def open_session(draft: Draft, home: Home, clock: Clock) -> Session:
         key=session_key(draft.plan.campaign, open_disk(disk, declared=draft.disk_named_by).uuid),
     )
     name_mirror(disk, mirror)
-    session = Session(home, facts, clock)
+    session = Session(home, facts, clock, link)
+    session.exchange(now=True)
     if mirror is not None:
         continue_streams(session.at_home, session.on_disk)
     _require_the_same_file(session)

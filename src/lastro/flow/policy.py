@@ -46,6 +46,7 @@ class Situation:
     code_changed: why runs cannot begin again in the user's own folder: other code lies there; None, too,
         while no start has failed.
     standing: how far the plan's decision points are.
+    away: the computer that everything runs on does not answer now, and is expected back.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     """
 
@@ -69,6 +70,7 @@ class Situation:
     halt: HaltRequest | None = None
     code_changed: str | None = None
     standing: Standing = field(default_factory=Standing)
+    away: bool = False
     refusals: int = 0
     retry_in: float = 0.0
 
@@ -462,7 +464,7 @@ def _nowhere(now: Situation, waiting: Sequence[RunView]) -> str | None:
 
 
 def _rent(now: Situation) -> Action | None:
-    if _halt(now) is not None:
+    if now.away or _halt(now) is not None:
         return None
     useless = {machine.id for machine in _useless(now)}
     usable = [machine for machine in _trusted(now) if _said(now, machine) in _USABLE]
@@ -504,7 +506,7 @@ def _kept(now: Situation, machine: MachineView) -> bool:
 
 def _rest(now: Situation) -> Action:
     ours = [one for one in _alive(now) if not _out_of_reach(now, one) and not _kept(now, one)]
-    if ours or now.supervised:
+    if ours or now.supervised or now.away:
         return Wait(why=_("runs or machines are under way"))
     halted = _halt(now)
     if halted is None and now.retry_in > 0 and _waiting(now):

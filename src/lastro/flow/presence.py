@@ -6,12 +6,19 @@ from collections.abc import Collection
 
 from lastro.clock import boot_id
 from lastro.journal.signals import read_beat
-from lastro.paths import RunFolder
-from lastro.procs.identity import is_alive
+from lastro.paths import CampaignFolder, RunFolder
+from lastro.procs.identity import ProcessId, is_alive
+from lastro.providers.base import Link
 from lastro.run.seat import read_seat, read_seat_machine
 
 
-def is_supervised(run: RunFolder, gone: Collection[str | None]) -> bool:
+def supervisors(campaign: CampaignFolder) -> list[ProcessId]:
+    """Return who sits, or sat last, in the seats of a campaign's runs."""
+    runs = sorted(campaign.runs.iterdir()) if campaign.runs.is_dir() else []
+    return [holder for path in runs if (holder := read_seat(RunFolder(path))) is not None]
+
+
+def is_supervised(run: RunFolder, gone: Collection[str | None], link: Link | None = None) -> bool:
     """Tell whether somebody sits in a run's seat and has not said good-bye.
 
     A process of another boot (another machine, or a jail) cannot be asked. It counts as there until it says
@@ -20,8 +27,11 @@ def is_supervised(run: RunFolder, gone: Collection[str | None]) -> bool:
     Args:
         run: the run's folder on the disk.
         gone: machines that are known to be gone.
+        link: the way to the computer that it works on, where that is another one.
     """
     holder = read_seat(run)
+    if link is not None and holder is not None and (told := link.alive(holder)) is not None:
+        return told
     if holder is None or is_alive(holder):
         return holder is not None
     if holder.boot_id in ("", boot_id()) or read_seat_machine(run) in gone:

@@ -16,11 +16,16 @@ from lastro.closeout.seal import write_seal
 from lastro.disk.facts import read_disk
 from lastro.errors import JournalDamaged, StorageError, UsageError
 from lastro.flow.alone import locked
+from lastro.flow.presence import supervisors
 from lastro.journal.projections import project
 from lastro.journal.streams import Event, Head, StreamWriter, believed, ingest, parse_stream
 from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import CampaignFolder, Disk, Home, HomeCampaign, stream_of_home
+from lastro.providers.base import Link
+from lastro.providers.registry import is_far, provider_for
+from lastro.providers.ssh.replica import WHERE
+from lastro.providers.ssh.ssh import Ssh
 from lastro.storage.home import home_id, read_record
 
 
@@ -41,13 +46,22 @@ _KEYS = tuple(each.name for each in fields(Facts))
 class Session:
     """A campaign of this home. Reading needs nothing; writing needs `owned`."""
 
-    def __init__(self, home: Home, facts: Facts, clock: Clock) -> None:
-        self.home, self.facts, self._clock = home, facts, clock
+    def __init__(self, home: Home, facts: Facts, clock: Clock, link: Link | None = None) -> None:
+        self.home, self.facts, self._clock, self._link = home, facts, clock, link
         self.at_home: HomeCampaign = home.campaign(facts.key)
         self.disk = Disk(Path(facts.disk))
         self.on_disk: CampaignFolder = self.disk.campaign(facts.name)
         self.stream_name = stream_of_home(home_id(home))
         self._parsed: dict[str, tuple[bytes, Sequence[Event]]] = {}
+
+    @property
+    def link(self) -> Link | None:
+        """The way to a disk that lies on another computer; nobody is called before it is used."""
+        if self._link is None and is_far(self.facts.provider):
+            provider = provider_for(self.facts.provider, self.home, self._clock)
+            assert isinstance(provider, Ssh)
+            self._link = provider.replica(str(strictjson.read(self.disk.root / WHERE)["path"]))
+        return self._link
 
     @contextlib.contextmanager
     def owned(self) -> Iterator[StreamWriter | None]:
@@ -122,6 +136,7 @@ class Session:
 
     def ingest(self) -> dict[str, Head]:
         """Bring home's copies of what others write up to date; return the new heads by stream."""
+        self.exchange()
         new = {}
         for source in self._streams_of_others():
             copy = self.at_home.stream(source.stem)
@@ -144,6 +159,17 @@ class Session:
             atomic.write_bytes(target, data)
             if self.on_disk.close_seal.exists():
                 write_seal(self.on_disk)
+        self.exchange(now=True)
+
+    def exchange(self, *, now: bool = False) -> None:
+        """Where the disk lies on another computer: bring home's copy of it, and that disk, up to date."""
+        if self.link is not None:
+            self.link.exchange(self.on_disk, self.stream_name, supervisors(self.on_disk), now=now)
+
+    def fetch(self) -> None:
+        """Where the disk lies on another computer: bring here, whole, what runs have delivered."""
+        if self.link is not None:
+            self.link.fetch(self.on_disk)
 
     def _streams_of_others(self) -> list[Path]:
         """Return the streams on the disk that this home does not write: of machines, and of other homes."""

@@ -9,6 +9,7 @@ from lastro import atomic, strictjson
 from lastro.checkpoint.store import verify
 from lastro.clock import Clock
 from lastro.errors import ProviderError
+from lastro.flow.far import refresh
 from lastro.flow.halting import request_halt
 from lastro.flow.logs import pick_run
 from lastro.flow.ownership import out_of_reach
@@ -60,6 +61,7 @@ def request_stop(session: Session, name: str | None, why: str, *, releasing: boo
         Fenced: another home drives this campaign.
         StorageError: its disk is not there.
     """
+    refresh(session)
     if (barred := out_of_reach(session)) is not None:
         if not releasing:
             raise barred
@@ -74,6 +76,7 @@ def request_stop(session: Session, name: str | None, why: str, *, releasing: boo
     alive = tuple(run for run in meant if run.status == "running")
     for run in alive:
         atomic.write_text(session.on_disk.run(run.id).stop_request, strictjson.pretty({"why": why}))
+    refresh(session)
     return Asked(
         alive=alive,
         driven=driven and only is None,
@@ -92,6 +95,7 @@ def wait_for_stop(session: Session, asked: Asked, clock: Clock) -> list[Stopped]
     while True:
         # Asked before the runs are looked at: once nothing drives, no run begins that was not seen.
         driven = asked.driven and session.is_driven()
+        refresh(session, now=False)
         view = session.view()
         alive = [run.name for run in view.runs if run.id in asked.names and run.status == "running"]
         if not alive and not driven:
@@ -129,4 +133,6 @@ def _stopped(session: Session, run: RunView) -> Stopped:
     folders = [saved.folder for attempt in run.attempts for saved in attempt.checkpoints]
     if not folders or life.committed_step is None:
         return Stopped(run, None, ())
+    if session.link is not None:  # it stays on the machine, which has read it again before it was announced
+        return Stopped(run, life.committed_step, ())
     return Stopped(run, life.committed_step, verify(session.on_disk.run(run.id).checkpoints / folders[-1]))

@@ -8,7 +8,7 @@ A provider is named by its traits, not by checks on its name. Every verb may be 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import Enum
@@ -18,6 +18,8 @@ from typing import Any, Protocol
 from lastro import strictjson
 from lastro.billing import Lease
 from lastro.clock import Stamp
+from lastro.paths import CampaignFolder
+from lastro.procs.identity import ProcessId
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +30,15 @@ class Traits:
     own_workdir: the code is unpacked on the machine. False where it runs in the user's own folder.
     takes_faults: scripted faults can be executed (rehearsals).
     ends_itself: what runs on a machine can ask it to end (`providers.environment.RELEASE`), home or no home.
+    far: it is another computer, with a disk of its own, which is reached through a `Link`. It may be away for
+    a while, and goes on meanwhile.
     """
 
     creates: bool
     own_workdir: bool
     takes_faults: bool
     ends_itself: bool = False
+    far: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +139,8 @@ class Machine:
     `born`, `used_seconds`: its creation, and its use until its end or now, by a clock that is not set; None
     is unknown. `node` survives renaming: a bad box is recognised when it comes back. `cause` says why it is
     gone. `level`: how far it is kept apart from the box that it runs on, where a provider has levels of that;
-    `level_why`: why that is less than what was asked for.
+    `level_why`: why that is less than what was asked for. `disk`: where the campaign's disk lies on it; None:
+    where it lies here.
     """
 
     id: str
@@ -150,6 +156,40 @@ class Machine:
     cause: str | None = None
     level: str | None = None
     level_why: str | None = None
+    disk: Path | None = None
+
+
+class Link(Protocol):
+    """The way to a disk on another computer, of which the part that home needs is copied here.
+
+    proof: what that computer says of its disk: state, why, fs_type, source, on_root, troubles.
+    trouble: why nobody answers there now; None when somebody does.
+    """
+
+    proof: Mapping[str, Any]
+    trouble: str | None
+
+    def exchange(
+        self, campaign: CampaignFolder, mine: str, processes: Collection[ProcessId], *, now: bool = False
+    ) -> None:
+        """Bring there what home wrote and here what was written there; who is away is asked again later."""
+        ...
+
+    def alive(self, process: ProcessId) -> bool | None:
+        """Return whether a process there lives; None while nobody has asked for it."""
+        ...
+
+    def carry(self, paths: Sequence[Path]) -> None:
+        """Bring large files there, whole. Raises ProviderError, StorageError."""
+        ...
+
+    def fetch(self, campaign: CampaignFolder) -> None:
+        """Bring here what runs have delivered, whole. Raises ProviderError, StorageError."""
+        ...
+
+    def close(self) -> None:
+        """Hang up."""
+        ...
 
 
 class Provider(Protocol):

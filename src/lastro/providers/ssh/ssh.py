@@ -1,0 +1,161 @@
+"""A machine that somebody rented by hand, taken over by ssh as it is: nothing is made or wiped there."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lastro import strictjson
+from lastro.clock import Clock, elapsed
+from lastro.errors import ProviderError, UsageError
+from lastro.locale import _
+from lastro.paths import Disk, Home, MachineFolder
+from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
+from lastro.providers.machine_ids import checked, digest_of, not_running
+from lastro.providers.records import End, Record, make_record, read_end, read_record, write_end
+from lastro.providers.ssh.channel import Channel, is_away
+from lastro.providers.ssh.replica import Replica
+from lastro.providers.ssh.target import Target, parse
+
+_PREFIX = "ssh-"
+#: Where the disk lies on a machine of which nothing is said.
+DEFAULT_DISK = "lastro-disk"
+
+
+class Ssh:
+    """Runs on one machine at an address. Deleting ends what lastro started under the tag, and no more."""
+
+    traits = Traits(creates=False, own_workdir=True, takes_faults=False, far=True)
+
+    def __init__(self, spec: str, home: Home, clock: Clock) -> None:
+        self._target: Target = parse(spec)
+        self.name = self._target.spec
+        self._home, self._clock = home, clock
+        self._channel = Channel(self._target, clock)
+        self._replica: Replica | None = None
+        self._works: dict[str, tuple[int, Path]] = {}
+
+    # --- the disk -------------------------------------------------------------------------------------
+
+    def replica(self, path: str) -> Replica:
+        """Return home's copy of the disk at a path on the machine; the same one for the same path."""
+        if self._replica is None:
+            local = Disk(self._home.replica(replica_key(self.name, path)))
+            self._replica = Replica(self._channel, path, local, self._clock)
+        return self._replica
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return what the machine says of itself: stack, node, free (bytes on the disk), at (its time)."""
+        told, stack = self._channel.ask("facts")
+        return {**told, "stack": strictjson.loads(stack)}
+
+    # --- the contract ---------------------------------------------------------------------------------
+
+    def create(self, request: MachineRequest) -> Machine:
+        if request.faults:
+            raise UsageError(
+                _("scripted faults cannot be executed on '{name}': its machines are real").format(
+                    name=self.name
+                ),
+                hint=_("rehearse with --on local"),
+            )
+        self._channel.connect()
+        node = str(self._channel.hello["node"])
+        machine_id = f"{_PREFIX}{node[-6:]}-{digest_of(self._home, request.tag)[:8]}"
+        folder = self._home.ssh_machine(machine_id)
+        self._channel.ask("machine", machine=machine_id)
+        make_record(folder, Record(id=machine_id, node=node, born=self._clock.stamp(), request=request))
+        return self.describe(machine_id)
+
+    def describe(self, machine_id: str) -> Machine:
+        folder = self._folder(machine_id)
+        record, end = read_record(folder), read_end(folder)
+        state, cause, work = MachineState.GONE, end.cause if end else None, Path()
+        if end is None:
+            state, cause, work = self._ask(record)
+        here = self._replica
+        return Machine(
+            id=record.id,
+            node=record.node,
+            tag=record.request.tag,
+            state=state,
+            workdir=work,
+            created_at=record.born.at,
+            born=record.born,
+            used_seconds=elapsed(record.born, end.at if end else self._clock.stamp()),
+            ready_at=record.born.at,
+            gone_at=end.at.at if end else None,
+            cause=cause,
+            disk=here.there if here is not None else None,
+        )
+
+    def _ask(self, record: Record) -> tuple[MachineState, str | None, Path]:
+        """Say whether the machine is there, and this one. While it is known to be away it is not asked."""
+        if self._replica is not None and self._replica.trouble is not None:
+            return MachineState.UNKNOWN, self._replica.trouble, Path()
+        connection, work = self._works.get(record.id, (0, Path()))
+        if connection and connection == self._channel.connections and self._replica is not None:
+            return MachineState.RUNNING, None, work  # the exchange tells when it does not answer any more
+        try:
+            told, _none = self._channel.ask("machine", machine=record.id)
+        except ProviderError as error:
+            if not is_away(error):
+                raise
+            return MachineState.UNKNOWN, error.message, Path()
+        node = self._channel.hello["node"]
+        if node != record.node:
+            raise ProviderError(
+                _(
+                    "at {where} another machine answers ({found}) than the one that was taken ({wanted})"
+                ).format(where=self.name, found=node, wanted=record.node),
+                hint=_(
+                    "if the old one is gone, `lastro stop --release` says so; nothing runs on the new one"
+                ),
+            )
+        self._works[record.id] = (self._channel.connections, Path(told["work"]))
+        return MachineState.RUNNING, None, Path(told["work"])
+
+    def machines(self) -> list[Machine]:
+        root = self._home.ssh_machines
+        found = [MachineFolder(path) for path in root.iterdir()] if root.is_dir() else []
+        mine = [one for one in found if one.record.exists() and _is_at(one, self._channel)]
+        return sorted((self.describe(one.root.name) for one in mine), key=lambda machine: machine.created_at)
+
+    def start(self, machine_id: str, argv: Sequence[str]) -> None:
+        machine = self.describe(machine_id)
+        if machine.state is not MachineState.RUNNING:
+            raise not_running(machine)
+        python = argv[0] == sys.executable  # which lies elsewhere there
+        words = list(argv[1:] if python else argv)
+        self._channel.ask("start", machine=machine_id, node=machine.node, argv=words, python=python)
+
+    def delete(self, machine_id: str) -> None:
+        folder = self._folder(machine_id)
+        record = read_record(folder)
+        if read_end(folder) is not None:
+            return
+        self._channel.connect()
+        if self._channel.hello["node"] == record.node:
+            self._channel.ask("end", machine=machine_id)
+            cause = "released"
+        else:
+            cause = "another machine answers at its address"
+        write_end(folder, End(at=self._clock.stamp(), cause=cause))
+
+    def fired(self, campaign_disk: Path, campaign: str) -> frozenset[str]:
+        return frozenset()
+
+    def _folder(self, machine_id: str) -> MachineFolder:
+        return checked(self._home.ssh_machine(machine_id), machine_id, _PREFIX)
+
+
+def _is_at(folder: MachineFolder, channel: Channel) -> bool:
+    return bool(read_record(folder).node == channel.hello.get("node"))
+
+
+def replica_key(spec: str, path: str) -> str:
+    """Return the name of home's copy of a disk: by the machine's address and the path there."""
+    return hashlib.sha256(f"{spec} {path}".encode()).hexdigest()[:16]

@@ -1,0 +1,65 @@
+"""Where a machine is reached: `ssh://user@host:port`, or `user@host` as it is typed for ssh."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lastro.errors import UsageError
+from lastro.locale import _
+
+SCHEME = "ssh://"
+_FORM = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?(?P<host>\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+)
+_LAST_PORT = 65535
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A machine's address. What is None is for ssh to decide, by its own configuration."""
+
+    host: str
+    user: str | None = None
+    port: int | None = None
+
+    @property
+    def spec(self) -> str:
+        """How it is written in a campaign file and in the journal."""
+        user = f"{self.user}@" if self.user else ""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{SCHEME}{user}{host}" + (f":{self.port}" if self.port else "")
+
+    @property
+    def typed(self) -> str:
+        """What a person types to log in there."""
+        port = f"-p {self.port} " if self.port else ""
+        return f"ssh {port}{self.login}"
+
+    @property
+    def login(self) -> str:
+        return f"{self.user}@{self.host}" if self.user else self.host
+
+
+def is_address(spec: str) -> bool:
+    """Tell whether a provider's name is an address for ssh: it has the scheme, or an `@`."""
+    return spec.startswith(SCHEME) or "@" in spec
+
+
+def parse(spec: str) -> Target:
+    """Read an address.
+
+    Nothing that ssh would take for an option, and nothing that a shell would act upon, is one.
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = _FORM.fullmatch(spec.removeprefix(SCHEME).rstrip("/"))
+    port = int(found["port"]) if found and found["port"] else None
+    if found is None or (port is not None and not 0 < port <= _LAST_PORT):
+        raise UsageError(
+            _("{spec!r} is no address for ssh").format(spec=spec),
+            hint=_("write ssh://user@host or ssh://user@host:port"),
+        )
+    return Target(host=found["host"].strip("[]"), user=found["user"], port=port)

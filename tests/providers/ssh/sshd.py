@@ -1,0 +1,136 @@
+"""A real sshd on loopback as a rented machine: its own home, its own keys, an address, and a cable to cut."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from lastro.procs.identity import table
+from lastro.procs.killtree import end_tree
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+@dataclass
+class Rented:
+    """One machine. `config`: the ssh configuration of a user who can log in there."""
+
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] = field(repr=False)
+
+    @property
+    def home(self) -> Path:
+        """The home of the user there."""
+        return self.folder / "home"
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "ssh_config"
+
+    @property
+    def spec(self) -> str:
+        return f"ssh://{getpass.getuser()}@127.0.0.1:{self.port}"
+
+    def cut(self) -> None:
+        """Cut all cables: who is connected hears nothing more, on either side."""
+        for pid in self._connections():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _connections(self) -> list[int]:
+        """Return the processes of sshd that serve a connection, which end what they serve."""
+        found, all_of_them = {self.process.pid}, table()
+        for _level in range(2):
+            found |= {one.pid for one in all_of_them.values() if one.parent in found}
+        return sorted(found - {self.process.pid})
+
+    def down(self) -> None:
+        """Let nobody answer any more; what runs there goes on."""
+        serving = self._connections()
+        self.process.kill()
+        self.process.wait()
+        for pid in serving:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def up(self) -> None:
+        """Answer again."""
+        self.process = _start(self.folder, self.port)
+
+
+def _keys(folder: Path) -> None:
+    for name in ("host", "user"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+        subprocess.run(command, check=True)
+    (folder / "authorized").write_bytes((folder / "user.pub").read_bytes())
+    kind, key, *_rest = (folder / "host.pub").read_text().split()
+    (folder / "known").write_text(f"* {kind} {key}\n")
+
+
+def _start(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    sshd = shutil.which("sshd") or "/usr/sbin/sshd"
+    with (folder / "log").open("a") as log:
+        process = subprocess.Popen([sshd, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log)
+    for _attempt in range(400):
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                return process
+        assert process.poll() is None, (folder / "log").read_text()
+        time.sleep(0.05)
+    raise AssertionError("sshd did not come up")
+
+
+@contextlib.contextmanager
+def rented(folder: Path, **environment: str) -> Iterator[Rented]:
+    """Give a machine; at the end nothing of it runs."""
+    if not Path(shutil.which("sshd") or "/usr/sbin/sshd").exists():
+        pytest.skip("sshd is not installed here: make system")
+    (folder / "home").mkdir(parents=True)
+    _keys(folder)
+    port = free_port()
+    given = {"HOME": str(folder / "home"), "LASTRO_HOME": str(folder / "home" / ".lastro"), **environment}
+    settings = {
+        "ListenAddress": "127.0.0.1",
+        "Port": str(port),
+        "HostKey": str(folder / "host"),
+        "AuthorizedKeysFile": str(folder / "authorized"),
+        "PidFile": "none",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "PasswordAuthentication": "no",
+        "KbdInteractiveAuthentication": "no",
+        "PrintMotd": "no",
+        "SetEnv": " ".join(f'{name}="{value}"' for name, value in given.items()),
+    }
+    (folder / "sshd_config").write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    (folder / "ssh_config").write_text(
+        f"IdentityFile {folder / 'user'}\nIdentitiesOnly yes\nUserKnownHostsFile {folder / 'known'}\n"
+        "StrictHostKeyChecking yes\nLogLevel ERROR\n"
+    )
+    if os.geteuid() == 0:
+        Path("/run/sshd").mkdir(exist_ok=True)
+    machine = Rented(folder, port, _start(folder, port))
+    try:
+        yield machine
+    finally:
+        machine.down()
+        for place in (folder / "home" / ".lastro" / "ssh").glob("*"):
+            end_tree(("LASTRO_MACHINE", place.name))
