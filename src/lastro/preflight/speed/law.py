@@ -28,7 +28,7 @@ RISK = 0.001
 #: Pairs after which it stays open.
 MOST_PAIRS = 60
 #: How far the median of a whole run moves between runs on a healthy machine, in log units (1 sigma): what
-#: neighbours do to one kind of kernel more than to another. Measured on a crowded box: docs/preflight.md.
+#: neighbours do to one kind of kernel more than to another. Measured on a crowded box: docs/burn-in.md.
 RUN_SPREAD = 0.07
 #: So many of these are allowed for before anything is called slow, or well.
 SIGMAS = 3.0
