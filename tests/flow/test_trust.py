@@ -38,9 +38,10 @@ def test_a_run_locks_its_machine_and_refuses_another_unless_the_risk_is_taken(
     assert "locked python" in refused.stderr and "--accept-risk" in refused.stderr
     used = [machine["preflight"] for machine in taken["machines"] if machine["preflight"] is not None]
     assert any("tried for a day" in told and "lock.python" in told for told in used)
-    home = campaign.disk / "campaigns" / "small" / "journal"
-    events = [
-        json.loads(line) for path in home.glob("home-*.jsonl") for line in path.read_text().splitlines()
-    ]
-    locks = [event["digest"] for event in events if event["type"] == "lock.written"]
-    assert len(locks) == len(set(locks)) == 2
+    anew = campaign.lastro("preflight", "campaign.yaml", "--relock", "--why", "this Python from now on")
+    assert anew.returncode == 0, anew.stdout
+    (stream,) = (campaign.disk / "campaigns" / "small" / "journal").glob("home-*.jsonl")
+    events = [json.loads(line) for line in stream.read_text().splitlines()]
+    locks = [event for event in events if event["type"] == "lock.written"]
+    assert [lock["why"] for lock in locks] == [None, None, "this Python from now on"]
+    assert locks[2]["replaces"] == locks[1]["digest"] != locks[0]["digest"]
