@@ -27,7 +27,9 @@ def test_each_check_has_its_row_with_the_source_of_its_bound() -> None:
 
 def test_each_code_in_the_sources_has_a_source() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOM.glob("**/*.py")))
-    codes = set(re.findall(r'Finding\(\s*code="(\w+)"', text)) | set(re.findall(r'_finding\(\s*card,\s*"(\w+)"', text))
+    codes = set(re.findall(r'Finding\(\s*code="(\w+)"', text)) | set(
+        re.findall(r'_finding\(\s*card,\s*"(\w+)"', text)
+    )
 
     assert {"gpu_ecc", "gpu_throttled", "kernel", "trial"} <= codes
     assert codes - set(SOURCES) == set()
