@@ -11,8 +11,8 @@ import queue
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.checkpoint.store import committed, names
@@ -40,6 +40,24 @@ def mirror_of(disk: Disk) -> str | None:
         return None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Arrived:
+    """A checkpoint that is off the machine."""
+
+    step: int
+    folder: str
+    bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Failed:
+    """Something that could not be sent."""
+
+    what: str
+    why: str
+
+
 class MirrorWatch:
     """Sends what one attempt publishes. Without a mirror it does nothing."""
 
@@ -50,7 +68,7 @@ class MirrorWatch:
         self._place = mirror_of(self._disk)
         self._mirror: Mirror | None = None
         self._rate: float | None = None
-        self._news: queue.SimpleQueue[tuple[EventType, dict[str, Any]]] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[_Arrived | _Failed] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._next, self._next_records = 0.0, 0.0
         self._mirrored: set[str] = set()
@@ -115,10 +133,19 @@ class MirrorWatch:
     def _tell(self) -> None:
         while True:
             try:
-                kind, facts = self._news.get_nowait()
+                news = self._news.get_nowait()
             except queue.Empty:
                 return
-            self._stream.append(kind, **facts)
+            if isinstance(news, _Failed):
+                self._stream.append(EventType.MIRROR_FAILED, what=news.what, why=news.why)
+                continue
+            self._stream.append(
+                EventType.CHECKPOINT_MIRRORED,
+                step=news.step,
+                folder=news.folder,
+                bytes=news.bytes,
+                seconds=news.seconds,
+            )
 
     # --- in the thread --------------------------------------------------------------------------------
 
@@ -146,7 +173,7 @@ class MirrorWatch:
         except (LastroError, OSError) as error:
             if str(error) not in self._told:
                 self._told.add(str(error))
-                self._news.put((EventType.MIRROR_FAILED, {"what": what, "why": str(error)}))
+                self._news.put(_Failed(what=what, why=str(error)))
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self._disk.root).as_posix()
@@ -176,8 +203,7 @@ class MirrorWatch:
         self._last_bytes = size
         if size > _LARGEST_RECORD and seconds > 0:
             self._rate = size / seconds
-        facts = {"step": step, "folder": name, "bytes": size, "seconds": round(seconds, 3)}
-        self._news.put((EventType.CHECKPOINT_MIRRORED, facts))
+        self._news.put(_Arrived(step=step, folder=name, bytes=size, seconds=round(seconds, 3)))
 
     def _send_folder(self, folder: Path) -> None:
         """Send a folder that grows, when something in it is new."""

@@ -49,7 +49,7 @@ def seaweed(folder: Path) -> Iterator[str]:
         *(str(weed()), "-v=-1", "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"),
         *("-master.volumeSizeLimitMB=1024", "-volume.max=1000", "-volume.preStopSeconds=0"),
         *(f"-{name}.port={port}" for name, port in ports.items()),
-        *("-filer", "-s3", f"-s3.config={folder / 's3.json'}"),
+        *("-filer", "-s3", "-s3.port.iceberg=0", "-s3.port.lance=0", f"-s3.config={folder / 's3.json'}"),
     ]
     with (folder / "weed.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)

@@ -165,6 +165,7 @@ def test_after_a_kill_only_what_is_missing_is_sent(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("fraction", [0.25, 0.5, 0.95])
 def test_after_a_kill_of_a_gigabyte_only_what_is_missing_is_sent(
     store: str, bucket: str, tmp_path: Path, fraction: float
