@@ -27,11 +27,11 @@ import tomli
 ROOT = Path(__file__).resolve().parent.parent
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 REFERENCE = "3.11"
-EXTRAS = ("torch", "plan", "telemetry", "web", "s3", "dev")
+EXTRAS = ("torch", "plan", "telemetry", "web", "s3", "analysis", "crate", "dev")
 VENDOR = re.compile(r"(nvidia(?!-ml-py)|cuda|triton|pytorch-triton|intel|rocm)\b")
 HEADER = f"""\
 # Exact versions for `make demo` and `make test`. Made by `make lock` (tools/lock.py); do not edit.
-# Holds the core and the extras {", ".join(EXTRAS)}; analysis joins when code uses it.
+# Holds the core and the extras {", ".join(EXTRAS)}.
 # torch carries no local label: pip takes the build that your index offers. torch itself pins its vendor
 # parts, which is why they are not listed.
 """

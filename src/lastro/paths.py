@@ -431,7 +431,7 @@ class CampaignFolder:
 
     @property
     def close_seal(self) -> Path:
-        """`close/seal.json`: where everything stood that the manifest cannot list, the journal's end first."""
+        """`close/seal.json`: where all stood that the manifest cannot list, the journal's end first."""
         return self.close / "seal.json"
 
     @property

@@ -12,13 +12,14 @@ import atexit
 import os
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 _CALLS = ("fsync", "link", "replace", "rename", "truncate", "unlink", "posix_spawn", "fork", "kill")
 
 
 def _is_below(name: str) -> bool:
-    frame = sys._getframe()
+    frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_name != name:
         frame = frame.f_back
     return frame is not None

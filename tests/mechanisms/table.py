@@ -22,6 +22,76 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a shard that was written whole is not written again",
+        "storage/pack/work.py",
+        '        return Written(bytes=size, sha256=str(value["sha256"]), items=items)\n',
+        "        return None\n",
+        "tests/storage/pack/test_pack.py::test_a_pack_that_was_killed_goes_on_and_ends_the_same",
+    ),
+    Mechanism(
+        "what a store did not take is sent again",
+        "storage/transfer/s3.py",
+        "for number in range(_TRIES):",
+        "for number in range(1):",
+        "tests/storage/transfer/test_s3.py::test_a_store_that_is_busy_is_asked_again",
+    ),
+    Mechanism(
+        "what an upload that was killed has sent is not sent again",
+        "storage/transfer/push.py",
+        "            if known is not None and known.etag == md5.hex():\n",
+        "            if False:\n",
+        "tests/storage/transfer/test_s3.py::test_after_a_kill_only_what_is_missing_is_sent",
+    ),
+    Mechanism(
+        "a driver has five seconds",
+        "stack/driver.py",
+        "while (left := deadline - time.monotonic()) > 0 and",
+        "while (left := 1e6) > 0 and",
+        "tests/preflight/test_driver.py::test_a_driver_that_hangs_is_left_behind_at_the_call_that_hung",
+    ),
+    Mechanism(
+        "a step of preflight ends with its budget",
+        "preflight/budget.py",
+        "said.get(timeout=max(0.0, began + seconds - time.monotonic()))",
+        "said.get()",
+        "tests/preflight/test_budget.py::test_a_step_that_never_ends_is_left_with_what_it_has_found",
+    ),
+    Mechanism(
+        "a probe lets go of what another one has left",
+        "flow/probing.py",
+        "        self._let_go_of_older()\n",
+        "",
+        "tests/flow/test_probing.py::test_what_a_probe_that_was_killed_has_left_is_let_go_by_the_next",
+    ),
+    Mechanism(
+        "a row of the index is believed by its sum",
+        "journal/index.py",
+        "for row in rows if row[3] == _sum(*row[:3])}",
+        "for row in rows}",
+        "tests/journal/test_index.py::test_a_damaged_file_gives_rows_as_they_were_or_none",
+    ),
+    Mechanism(
+        "a reload that fails is told apart from bytes that changed",
+        "closeout/audit.py",
+        '        if failed - {"reload"}:\n',
+        "        if failed:\n",
+        "tests/flow/test_auditing.py::test_a_reload_that_fails_has_a_code_of_its_own",
+    ),
+    Mechanism(
+        "a campaign that was cut off is held to its frozen plan",
+        "flow/auditing.py",
+        "files = _files(folder, closed) if closed is not None else _published(folder, view)",
+        'files = _files(folder, closed) if closed is not None else Check(name="files", state=OPEN, why="")',
+        "tests/flow/test_auditing.py::test_a_campaign_that_was_cut_off_is_audited_as_far_as_its_journal_goes",
+    ),
+    Mechanism(
+        "what a disk costs is what its frozen tariff says",
+        "journal/storage.py",
+        '(event.facts["plan"].get("tariffs") or {}).get("disk")',
+        "None",
+        "tests/plan/test_tariffs.py::test_a_price_table_that_is_changed_later_changes_nothing",
+    ),
+    Mechanism(
         "a machine is not deleted before what lies there only is rescued",
         "flow/guarding.py",
         "    if found is None or not found.items:\n        return\n    if guarding",
@@ -218,8 +288,8 @@ MECHANISMS = (
     Mechanism(
         "a row of the index stands for the ends of the streams",
         "journal/index.py",
-        'found.update(f"\0{path.name}\0{_end(path)}".encode())',
-        'found.update(f"\0{path.name}".encode())',
+        r'found.update(f"\0{path.name}\0{_end(path)}".encode())',
+        r'found.update(f"\0{path.name}".encode())',
         "tests/flow/test_overview.py::test_an_event_makes_the_row_of_its_campaign_anew",
     ),
     Mechanism(
@@ -1438,7 +1508,7 @@ MECHANISMS = (
         "flow/drive.py",
         'if not facts.get("trusted", facts["verdict"] != "fail"):',
         "if False:",
-        "tests/flow/test_trust.py::test_a_run_locks_its_machine_and_refuses_another_unless_a_risk_is_taken",
+        "tests/flow/test_trust.py::test_a_run_locks_its_machine_and_refuses_another_unless_the_risk_is_taken",
     ),
     Mechanism(
         "a pilot counts what earlier attempts have worked",

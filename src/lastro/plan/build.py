@@ -49,7 +49,7 @@ class Code:
     git: Mapping[str, Any] | None = None
 
 
-def make_plan(
+def make_plan(  # noqa: PLR0913 - each is an input of its own, and all but two are named
     campaign: Campaign,
     market: Offers | None,
     *,

@@ -59,8 +59,8 @@ class LoadedCampaign:
     def left_out(self, *others: Path | None) -> tuple[str, ...]:
         """Return what lies in the campaign's folder and is not code, as relative POSIX paths.
 
-        The campaign, offers, lock and checklist files, the corpus, the outputs, the disk, and `others` (the disk that
-        is really used, a faults file); what lies elsewhere needs no leaving out.
+        The campaign, offers, lock and checklist files, the corpus, the outputs, the disk, and `others` (the
+        disk that is really used, a faults file); what lies elsewhere needs no leaving out.
         """
         files = [self.path, self.offers_path, self.disk_path, self.folder / "lastro.lock", *others]
         names = {name for path in files if path is not None and (name := _below(path, self.folder))}
