@@ -130,12 +130,12 @@ def test_the_calendar_and_the_options_are_told_in_80_columns(tmp_path: Path) -> 
 
 
 def test_a_campaign_of_which_little_is_known_is_told_in_few_lines(tmp_path: Path) -> None:
-    """Seven lines of head and runs, two of calendar and cost, findings, three of what is next, two empty."""
+    """Seven of head and runs, two of calendar and cost, findings, two of preflight, three of what is next."""
     made = plan(tmp_path)
 
     lines = text_of(made).splitlines()
 
-    assert len(lines) == 14 + len(made.findings)
+    assert len(lines) == 16 + len(made.findings)
     assert "Options" not in lines and not any(line.startswith("Disk") for line in lines)
 
 

@@ -133,10 +133,15 @@ def test_without_its_disk_a_rented_machine_is_named_and_can_be_let_go(campaign: 
     (machine,) = Local(Home(campaign.home), SystemClock()).machines()
 
     refused = campaign.lastro("run")
+    kept = campaign.lastro("stop", "--release")
+    campaign.lastro(
+        *("disk", "guard", "--machine", machine.id, "--let-go", "all", "--why", "the code lies here too")
+    )
     released = campaign.json("stop", "--release")
     after = campaign.json("status")
 
-    assert refused.returncode == 8
+    assert (refused.returncode, kept.returncode) == (8, 13), kept.stderr
+    assert "--let-go all" in kept.stderr
     assert f"machine {machine.id} is still rented" in refused.stderr
     assert "lastro stop --release" in refused.stderr
     assert released["released"] == [machine.id]

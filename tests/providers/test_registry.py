@@ -15,12 +15,15 @@ def test_providers_are_found_by_name(home: Home, spec: str, creates: bool) -> No
     assert (provider.name, provider.traits.creates) == (spec, creates)
 
 
-@pytest.mark.parametrize("spec", ["ssh://user@host", "slurm", "ssh"])
-def test_what_is_not_there_yet_says_so(home: Home, spec: str) -> None:
-    with pytest.raises(ProviderError, match="yet") as caught:
-        provider_for(spec, home, SystemClock())
+def test_what_is_not_there_yet_says_so(home: Home) -> None:
+    with pytest.raises(ProviderError, match="cannot run on slurm yet"):
+        provider_for("slurm", home, SystemClock())
 
-    assert spec in caught.value.message
+
+def test_an_address_is_a_machine_that_is_reached_by_ssh_and_nobody_is_called_for_its_name(home: Home) -> None:
+    for spec in ("ssh://ana@gpu7:2222", "ana@gpu7:2222"):
+        provider = provider_for(spec, home, SystemClock())
+        assert (provider.name, provider.traits.far) == ("ssh://ana@gpu7:2222", True)
 
 
 def test_a_name_that_nearly_fits_is_suggested(home: Home) -> None:

@@ -167,5 +167,6 @@ def transfer_lines(home: Sequence[Event]) -> Iterator[CostLine]:
 
 
 def _moves(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    taken = next((one for one in plan.get("options") or () if one["name"] == plan.get("option")), None)
+    option = plan.get("option") or ""
+    taken = next((one for one in plan.get("options") or () if one.get("name") == option), None)
     return [line for line in taken["cost"]["lines"] if line["kind"] in _MOVED] if taken else []

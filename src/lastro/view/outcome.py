@@ -63,7 +63,8 @@ def _elapsed(campaign: CampaignView) -> float | None:
 
 
 def _cost(plan: Mapping[str, Any], total: Money | None) -> CostBeside:
-    taken = next((one for one in plan.get("options") or () if one["name"] == plan.get("option")), None)
+    option = plan.get("option") or ""
+    taken = next((one for one in plan.get("options") or () if one.get("name") == option), None)
     cost = taken["cost"] if taken else {}
     low, likely, high = (show.amount_of(cost.get(key)) for key in ("low", "total", "high"))
     comparable = total is not None and likely is not None and likely.currency == total.currency
