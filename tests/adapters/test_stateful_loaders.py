@@ -67,7 +67,7 @@ def test_streaming_goes_on_also_where_a_batch_is_a_list_of_bytes(
 ) -> None:
     """Its own count of samples would be 5 or 6, the letters of `row 17`, for each batch of 4."""
     if importlib.util.find_spec("streaming") is None:
-        pytest.skip("mosaicml-streaming is not installed")
+        pytest.skip("mosaicml-streaming is not here; tools/adapters_env.py installs it")
     from tests.adapters.streaming_alone import MDSWriter
 
     shards = tmp_path / "shards"

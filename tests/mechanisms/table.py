@@ -22,6 +22,13 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a machine names no file of home's but those of its campaign",
+        "providers/ssh/replica.py",
+        'if Path(name).is_absolute() or ".." in Path(name).parts:',
+        "if False:",
+        "tests/providers/ssh/test_replica.py::test_a_machine_cannot_write_outside_of_the_copy",
+    ),
+    Mechanism(
         "a shard that was written whole is not written again",
         "storage/pack/work.py",
         '        return Written(bytes=size, sha256=str(value["sha256"]), items=items)\n',

@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lastro.cli.bar import bytes_bar
-from lastro.cli.moving import moving, show_estimate, show_result, wish_of
+from lastro.cli.moving import move, moving, wish_of
 from lastro.cli.options import as_json_option, command
-from lastro.cli.render import print_json
-from lastro.clock import SystemClock
 from lastro.locale import _
-from lastro.paths import Home, home_root
 
 if TYPE_CHECKING:
     from lastro.flow.transfers.ledger import Cap
@@ -44,13 +40,5 @@ def disk_pull(
       lastro disk pull s3://corpora/images /mnt/disk/data/images
       lastro disk pull sha256:4be1c0 /mnt/disk/data/images --to us-east-1 --offers offers.yaml
     """
-    from lastro.flow.transfers.move import Mover
-
     wish = wish_of(origin, to, offers, cap, workers)
-    with bytes_bar(_("fetching"), shown=not as_json) as told:
-        ahead = (lambda _told: None) if as_json else show_estimate
-        result = Mover(Home(home_root()), SystemClock(), wish, told=told, ahead=ahead).pull(source, target)
-    if as_json:
-        print_json({**result.as_json(), "exit_code": 0})
-    else:
-        show_result(result)
+    move(_("fetching"), wish, lambda mover: mover.pull(source, target), as_json=as_json)

@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lastro.cli.bar import bytes_bar
-from lastro.cli.moving import moving, show_estimate, show_result, wish_of
+from lastro.cli.moving import move, moving, wish_of
 from lastro.cli.options import as_json_option, command
-from lastro.cli.render import print_json
-from lastro.clock import SystemClock
 from lastro.locale import _
-from lastro.paths import Home, home_root
 
 if TYPE_CHECKING:
     from lastro.flow.transfers.ledger import Cap
@@ -45,13 +41,5 @@ def disk_push(
       lastro disk push data s3://corpora/images --from eu-west-1 --to eu-west-1
       lastro disk push best.safetensors s3://weights/best.safetensors --cap "5 USD" --offers offers.yaml
     """
-    from lastro.flow.transfers.move import Mover
-
     wish = wish_of(origin, to, offers, cap, workers)
-    with bytes_bar(_("sending"), shown=not as_json) as told:
-        ahead = (lambda _told: None) if as_json else show_estimate
-        result = Mover(Home(home_root()), SystemClock(), wish, told=told, ahead=ahead).push(source, target)
-    if as_json:
-        print_json({**result.as_json(), "exit_code": 0})
-    else:
-        show_result(result)
+    move(_("sending"), wish, lambda mover: mover.push(source, target), as_json=as_json)

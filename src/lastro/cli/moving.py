@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lastro.cli.bar import bytes_bar
 from lastro.cli.given import given_by
 from lastro.cli.options import option
+from lastro.cli.render import print_json
+from lastro.clock import SystemClock
 from lastro.locale import _
+from lastro.paths import Home, home_root
 from lastro.units import parse_bytes, parse_money, show_bytes, show_duration
 
 if TYPE_CHECKING:
     from lastro.flow.transfers.ledger import Cap
-    from lastro.flow.transfers.move import MoveResult, Wish
+    from lastro.flow.transfers.move import Mover, MoveResult, Wish
     from lastro.flow.transfers.price import Estimate
 
 
@@ -59,6 +63,19 @@ def wish_of(origin: str | None, to: str | None, offers: Path | None, cap: Cap | 
     from lastro.flow.transfers.price import Ends
 
     return Wish(ends=Ends(origin=origin, to=to), offers=offers, cap=cap, workers=workers)
+
+
+def move(label: str, wish: Wish, act: Callable[[Mover], MoveResult], *, as_json: bool) -> None:
+    """Carry a transfer out before a bar, and tell what came of it."""
+    from lastro.flow.transfers.move import Mover
+
+    with bytes_bar(label, shown=not as_json) as told:
+        ahead = (lambda _told: None) if as_json else show_estimate
+        result = act(Mover(Home(home_root()), SystemClock(), wish, told=told, ahead=ahead))
+    if as_json:
+        print_json({**result.as_json(), "exit_code": 0})
+    else:
+        show_result(result)
 
 
 def show_estimate(told: Estimate) -> None:

@@ -57,7 +57,7 @@ def check_far(ssh: Ssh, campaign: Campaign, now: datetime) -> Mapping[str, Any]:
     (the tail of the disk, the job in small, kernels) run where lastro is installed: `lastro preflight` there.
     """
     told = ssh.facts()
-    findings = [*_room(told, campaign), _clocks(told, now)]
+    findings = [*_room(told, campaign), _clocks(told, now), *_wants(campaign)]
     return {
         "verdict": verdict_of(findings).value,
         "summary": "; ".join(one.text for one in findings if one.level is not Level.PASS),
@@ -81,6 +81,22 @@ def _room(told: Mapping[str, Any], campaign: Campaign) -> list[Finding]:
             expected=_("the campaign file says {size}").format(size=show_bytes(wanted)) if wanted else None,
             consequence=_("the campaign may wait for room") if short else None,
             next_step=_("take a larger disk, or keep less") if short else None,
+        )
+    ]
+
+
+def _wants(campaign: Campaign) -> list[Finding]:
+    """Say that nobody has asked whether the machine is what is wanted: that is not the same as well."""
+    if not campaign.want:
+        return []
+    return [
+        Finding(
+            code="want",
+            level=Level.WARN,
+            fact=_("what the campaign wants of its machine"),
+            value=_("not compared over ssh yet"),
+            consequence=_("it may be another card, driver or framework"),
+            next_step=_("log in there and type `lastro preflight`"),
         )
     ]
 

@@ -161,12 +161,8 @@ def draw_up(
         not_code.append(loaded.disk_path or loaded.folder / DEFAULT_DISK)
         loaded = replace(loaded, spec=adapt(loaded.spec))
     spec = loaded.spec if on is None else loaded.spec.model_copy(update={"provider": on})
-    there = path_there(spec, disk) if is_far(spec.provider) else None
-    if there is not None:
-        spec = spec.model_copy(update={"provider": full_name(spec.provider)})
-        root = copy_of(Home(home_root()), spec.provider, there).root
-    else:
-        root = disk.absolute() if disk else loaded.disk_path or loaded.folder / DEFAULT_DISK
+    spec = spec.model_copy(update={"provider": full_name(spec.provider)})
+    root, there = _place_of_disk(loaded, spec, disk)
     if root == loaded.folder:
         raise UsageError(
             _("the disk cannot be the campaign's own folder {path}").format(path=root),
@@ -201,6 +197,14 @@ def draw_up(
         checklist=load_checklist(loaded.folder / CHECKLIST),
     )
     return Draft(loaded, _without_new_best(plan, loaded.spec, before), files, root, there)
+
+
+def _place_of_disk(loaded: LoadedCampaign, spec: Campaign, disk: Path | None) -> tuple[Path, str | None]:
+    """Return the folder that home works with; and, where it is a copy, the path on the other computer."""
+    if is_far(spec.provider):
+        there = path_there(spec, disk)
+        return copy_of(Home(home_root()), spec.provider, there).root, there
+    return disk.absolute() if disk else loaded.disk_path or loaded.folder / DEFAULT_DISK, None
 
 
 def _without_new_best(plan: Plan, spec: Campaign, before: Path) -> Plan:

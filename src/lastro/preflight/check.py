@@ -12,7 +12,7 @@ from lastro.preflight.interpreter import Versions
 from lastro.preflight.sources import source_of
 from lastro.spec.want import OF_GPU
 from lastro.stack import Stack
-from lastro.stack.driver import NO_PYTHON_LIBRARY, Driver
+from lastro.stack.driver import NO_PYTHON_LIBRARY, Card, Driver
 
 
 class Level(str, Enum):
@@ -116,6 +116,13 @@ class Subject:
     images: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     look_seconds: float = 0.0
+
+    @property
+    def cards(self) -> tuple[Card, ...]:
+        """The GPUs that can be read; none where they are not asked for, or nobody answers."""
+        if self.cpu_only or self.driver.reason is not None:
+            return ()
+        return tuple(card for card in self.driver.cards if not card.is_lost)
 
     @property
     def wants_gpu(self) -> bool:

@@ -15,11 +15,8 @@ MOST_AGGREGATE = 4
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Look at each card that can be read."""
-    if subject.cpu_only or subject.driver.reason is not None:
-        return
-    for card in subject.driver.cards:
-        if not card.is_lost:
-            yield from judge(card)
+    for card in subject.cards:
+        yield from judge(card)
 
 
 def judge(card: Card) -> Iterator[Finding]:

@@ -6,7 +6,6 @@ What it starts outlives it. Standard library only, like everything on the machin
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import platform
 import shutil
@@ -31,10 +30,10 @@ from lastro.providers.here import host_node
 from lastro.providers.ssh import wire
 from lastro.providers.ssh.looking import Looker
 from lastro.stack import capture
+from lastro.storage.digest import sha256_file
 
 #: Shells that take a command with `-lc`; others are not asked for the environment of a login.
 _SHELLS = ("bash", "zsh", "ksh", "dash", "sh")
-_PIECE = 1 << 20
 
 Answer = tuple[Mapping[str, Any], bytes]
 
@@ -235,7 +234,7 @@ class Agent:
             file.write(body)
         if head["sha256"] is None:
             return {"done": False}, b""
-        if _sha256(aside) != head["sha256"]:
+        if sha256_file(aside) != head["sha256"]:
             aside.unlink()
             return {"done": False}, b""
         atomic.sync_file(aside)
@@ -244,15 +243,7 @@ class Agent:
         return {"done": True}, b""
 
     def _digest(self, head: Mapping[str, Any], body: bytes) -> Answer:
-        return {"sha256": _sha256(self._at(head["path"]))}, b""
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+        return {"sha256": sha256_file(self._at(head["path"]))}, b""
 
 
 def _at_login(given: Mapping[str, str], also: Path) -> list[str]:

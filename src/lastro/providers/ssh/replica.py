@@ -18,7 +18,7 @@ from lastro.errors import Fenced, ProviderError, StorageError
 from lastro.locale import _
 from lastro.paths import CampaignFolder, Disk
 from lastro.procs.identity import ProcessId
-from lastro.providers.ssh.channel import Channel, is_away
+from lastro.providers.ssh.channel import ANSWER_SECONDS, Channel, is_away
 from lastro.storage.digest import sha256_file
 
 #: Seconds between two exchanges while nothing presses.
@@ -27,6 +27,8 @@ EXCHANGE_SECONDS = 1.0
 _RETRIES = (2.0, 30.0)
 #: Bytes of one answer, and of one piece of a file.
 _MOST = 1 << 22
+#: Bytes a second at which even a disk on a network is read.
+_SLOWEST = 10e6
 #: In the copy's own folder: which path on the machine it is the copy of.
 WHERE = "where.json"
 _OURS_IF_THERE = ("plan.json", "campaign.yaml", "lastro.lock")
@@ -224,6 +226,21 @@ class Replica:
         stat = path.stat()
         self._pushed[self._name(path)] = (stat.st_size if size is None else size, stat.st_mtime_ns)
 
+    def _place(self, folder: Path, name: str) -> Path:
+        """Return where a file that the machine names lies here. What is rented is not trusted with more.
+
+        Raises:
+            ProviderError: it would lie elsewhere.
+        """
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ProviderError(
+                _("{where} names a file that lies outside of the campaign: {name!r}").format(
+                    where=self._channel.target.spec, name=name
+                ),
+                hint=_("nothing was written; do not trust this machine"),
+            )
+        return folder / name
+
     def _name(self, path: Path) -> str:
         return path.relative_to(self.local.root).as_posix()
 
@@ -255,8 +272,8 @@ class Replica:
         for one in files:
             data = body[place : place + one["length"]]
             place += one["length"]
-            name = f"{prefix}/{one['path']}"
-            path = self.local.root / name
+            path = self._place(self.local.root / prefix, one["path"])
+            name = self._name(path)
             if one["path"] in _OURS_IF_THERE and path.exists():
                 continue
             atomic.make_folder(path.parent)
@@ -301,7 +318,7 @@ class Replica:
         name, size = self._name(file), file.stat().st_size
         digest = sha256_file(file)
         state, _none = self._channel.ask("receive", path=name, offset=None)
-        if state["there"] and self._channel.ask("digest", path=name)[0]["sha256"] == digest:
+        if state["there"] and self._digest_there(name, size) == digest:
             return
         offset = min(int(state["size"]), size)
         with file.open("rb") as source:
@@ -311,7 +328,12 @@ class Replica:
                 piece = source.read(_MOST)
                 last = offset + len(piece) >= size
                 told, _none = self._channel.ask(
-                    "receive", piece, path=name, offset=offset, sha256=digest if last else None
+                    "receive",
+                    piece,
+                    path=name,
+                    offset=offset,
+                    sha256=digest if last else None,
+                    seconds=_seconds_to_read(size),
                 )
                 offset += len(piece)
                 done = last
@@ -333,33 +355,47 @@ class Replica:
             for folder in (run / "outputs", run / "tensorboard"):
                 _head, listed = self._channel.ask("list", path=self._name(folder))
                 for name, size in strictjson.loads(listed):
-                    self._fetch_file(folder / name, size)
+                    self._fetch_file(self._place(folder, name), size)
 
     def _fetch_file(self, path: Path, size: int) -> None:
         name = self._name(path)
         if self._pushed.get(f"fetched {name}") == (size, 0) and path.exists():
             return
-        digest = self._channel.ask("digest", path=name)[0]["sha256"]
+        digest = self._digest_there(name, size)
         if not (path.exists() and path.stat().st_size == size and sha256_file(path) == digest):
             atomic.make_folder(path.parent)
-            with atomic.publish_file(path) as aside:
-                self._fill(aside, name, size)
-                if sha256_file(aside) != digest:
-                    raise StorageError(
-                        _("{name} of {where} arrived with other bytes").format(
-                            name=name, where=self._channel.target.spec
-                        ),
-                        hint=_("type the command again: it is fetched anew"),
-                    )
+            aside = path.with_name(f"{atomic.TEMPORARY}arriving-{path.name}")
+            self._fill(aside, name, size)
+            if sha256_file(aside) != digest:
+                aside.unlink()
+                raise StorageError(
+                    _("{name} of {where} arrived with other bytes").format(
+                        name=name, where=self._channel.target.spec
+                    ),
+                    hint=_("type the command again: it is fetched anew"),
+                )
+            atomic.sync_file(aside)
+            aside.replace(path)
+            atomic.sync_folder(path.parent)
         self._pushed[f"fetched {name}"] = (size, 0)
 
+    def _digest_there(self, name: str, size: int) -> str:
+        told, _none = self._channel.ask("digest", path=name, seconds=_seconds_to_read(size))
+        return str(told["sha256"])
+
     def _fill(self, aside: Path, name: str, size: int) -> None:
-        with aside.open("wb") as file:
+        """Fetch what is missing of a file; an earlier try may have brought its beginning."""
+        with aside.open("ab") as file:
             while file.tell() < size:
                 _head, piece = self._channel.ask("get", path=name, offset=file.tell(), most=_MOST)
                 if not piece:
                     return  # it became shorter: its digest tells
                 file.write(piece)
+
+
+def _seconds_to_read(size: int) -> float:
+    """Return how long an answer may take for which so many bytes are read from a slow disk."""
+    return ANSWER_SECONDS + size / _SLOWEST
 
 
 def _write(path: Path, data: bytes) -> None:

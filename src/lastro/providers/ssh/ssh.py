@@ -119,6 +119,7 @@ class Ssh:
         return MachineState.RUNNING, None, Path(told["work"])
 
     def machines(self) -> list[Machine]:
+        self._channel.connect()  # which of them are at this address only the machine tells
         root = self._home.ssh_machines
         found = [MachineFolder(path) for path in root.iterdir()] if root.is_dir() else []
         mine = [one for one in found if one.record.exists() and _is_at(one, self._channel)]
