@@ -44,7 +44,7 @@ GPU7 = Target(host="gpu7", user="ana", port=2222)
             "ssh: Could not resolve hostname gpu7: Name or service not known",
             Unreachable,
             "resolve",
-            "goes on",
+            "check its name",
         ),
         (None, "it does not answer any more", Unreachable, "does not answer", "goes on"),
         (127, "sh: exec: not found", Refused, "nothing can be started", "by hand"),

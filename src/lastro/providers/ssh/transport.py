@@ -94,6 +94,11 @@ def explain(target: Target, code: int | None, words: str) -> ProviderError:
             _("{where} has no Python that is 3.10 or newer").format(where=where),
             hint=_("install one there, for example: apt-get install python3"),
         )
+    if "Could not resolve hostname" in words:
+        return Unreachable(
+            _("{where} does not answer: {why}").format(where=where, why=last),
+            hint=_("check its name, and that this computer has a network"),
+        )
     if code == 255 or code is None:
         return Unreachable(
             _("{where} does not answer: {why}").format(where=where, why=last),
