@@ -5,6 +5,8 @@ READY := .venv/.ready
 READY_ADAPTERS := .venv-adapters/.ready
 # Tests wait more than they work, so there are more of them at once than a small machine has cores.
 WORKERS ?= 4
+# They start thousands of processes, and without bytecode each of these would compile all of lastro again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-adapters test-long bench system lock wheel
 

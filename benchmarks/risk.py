@@ -10,10 +10,11 @@ import numpy as np
 
 from benchmarks.result import Measure, Result, median
 from lastro.billing import Lease, LeaseKind
+from lastro.plan.draws import DrawnInterval, Draws, Held, Machine
 from lastro.plan.luck import stream, uniform
 from lastro.plan.network import make_network
 from lastro.plan.parts import Span
-from lastro.plan.risk import DrawnInterval, Draws, Held, Machine, assess_risk
+from lastro.plan.risk import assess_risk
 from lastro.plan.samples_numpy import BLOCK, draw
 from lastro.units import Money
 

@@ -28,7 +28,7 @@ from lastro.journal.views import CampaignView
 from lastro.paths import CampaignFolder, stream_of_attempt
 from lastro.units import Money, parse_money
 from lastro.view.gather import page_from
-from lastro.view.model import Live, Page, PerAccepted
+from lastro.view.parts import Live, Page, PerAccepted
 
 START = datetime(2026, 11, 30, 9, 0, tzinfo=timezone.utc)
 STEPS = 3000

@@ -12,7 +12,7 @@ from lastro.flow import policy
 from lastro.flow.deciding import Standing, measured, standing_of, work_limit
 from lastro.flow.orders import unattended_seconds
 from lastro.flow.pace import pace_of
-from lastro.flow.waiting import still_billing
+from lastro.flow.still_billing import still_billing
 from lastro.journal.events import EventType as E
 from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.plan.points import DecisionPoint, Share

@@ -14,7 +14,7 @@ import pytest
 from lastro.billing import Lease, LeaseKind
 from lastro.clock import iso
 from lastro.flow import policy
-from lastro.flow.leases import lease_for
+from lastro.flow.lease_choice import lease_for
 from lastro.flow.limits import limits_by_machine, limits_of_new
 from lastro.flow.money import WEATHER_SHARE, weather_cap
 from lastro.journal.events import EventType as E

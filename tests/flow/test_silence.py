@@ -12,7 +12,7 @@ import pytest
 from lastro.billing import Lease, LeaseKind
 from lastro.flow.money import may_bill
 from lastro.flow.policy import Dispatch, Situation, Wait, next_action
-from lastro.flow.releasing import given_up
+from lastro.flow.rented import given_up
 from lastro.flow.silence import Pulse, left_behind, may_be_silent, too_silent
 from lastro.journal.projections import project
 from lastro.journal.signals import Heartbeat

@@ -1214,7 +1214,7 @@ MECHANISMS = (
     ),
     Mechanism(
         "a machine that was given up is named until it is gone",
-        "flow/releasing.py",
+        "flow/rented.py",
         "return tuple(machine for machine in rented(view) if machine.id in lost)",
         "return ()",
         "tests/flow/test_silence.py::test_a_machine_that_was_given_up_is_unknown_and_may_bill",

@@ -6,9 +6,10 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 
-from lastro.plan.build import Code, Plan, make_plan
+from lastro.plan.build import Code, make_plan
 from lastro.plan.calendar import Calendar, lay_out, without_unknown
 from lastro.plan.intervals import work_of
+from lastro.plan.model import Plan
 from lastro.plan.parts import Option
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import load_campaign, load_offers_file

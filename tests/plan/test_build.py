@@ -9,7 +9,9 @@ import pytest
 
 from lastro import strictjson
 from lastro.errors import PlanError
-from lastro.plan.build import Code, Plan, make_plan, require_possible
+from lastro.plan.build import Code, make_plan
+from lastro.plan.model import Plan
+from lastro.plan.possible import require_possible
 from lastro.rules import Corpus
 from lastro.spec.load import load_campaign
 from lastro.spec.run_id import run_id

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lastro.plan.build import Code, Plan, make_plan
+from lastro.plan.build import Code, make_plan
 from lastro.plan.disk_need import Found, Measured
+from lastro.plan.model import Plan
 from tests.plan.planning import NOW, VARIANTS, campaign, codes, offers, plan, texts
 
 GB = 10**9

@@ -3,7 +3,8 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from pathlib import Path
 
-from lastro.plan.build import Code, Plan, make_plan
+from lastro.plan.build import Code, make_plan
+from lastro.plan.model import Plan
 
 from .planning import campaign, codes, offers, option, texts, usd
 

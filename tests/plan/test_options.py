@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lastro.errors import PlanError
-from lastro.plan.build import is_possible, require_possible
+from lastro.plan.possible import is_possible, require_possible
 from lastro.units import Money
 
 from .planning import ARTICLE, LOTS, VARIANTS, codes, option, plan, texts, usd

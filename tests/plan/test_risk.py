@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lastro.billing import Lease, LeaseKind, cost
 from lastro.errors import UsageError
+from lastro.plan.draws import DrawnInterval, Draws, Held, Machine
 from lastro.plan.parts import Span
-from lastro.plan.risk import DrawnInterval, Draws, Held, Machine, Risk, assess_risk
+from lastro.plan.risk import Risk, assess_risk
 from lastro.units import Money
 
 

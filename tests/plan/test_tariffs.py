@@ -8,7 +8,7 @@ from typing import Any
 
 from lastro.flow.freeze import changes_between
 from lastro.journal.events import EventType as E
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 from tests.plan.planning import plan
 from tests.view.story import Story
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from lastro.preflight.budget import Measured, Yielded, take
-from lastro.preflight.check import Finding, Level
-from lastro.preflight.run import verdict_of
+from lastro.preflight.check import Finding, Level, verdict_of
 
 WELL = Finding(code="x", level=Level.PASS, fact="x", value="x")
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lastro.preflight.check import Level
+from lastro.preflight.check import Level, verdict_of
 from lastro.preflight.gpu_driver import cuda_major, judge_absence, judge_answer
 from lastro.preflight.gpu_xid import Xid, judge
 from lastro.preflight.risk import NEVER
-from lastro.preflight.run import verdict_of
 from lastro.preflight.watch import Watch, Watched, understood
 from lastro.preflight.watch import judge as judge_watched
 from lastro.stack.driver import NO_LIBRARY, SILENT, Card, Driver, ask_driver

@@ -7,8 +7,8 @@ import pytest
 
 from lastro import strictjson
 from lastro.errors import PreflightFailed
-from lastro.preflight.check import Finding, Level
-from lastro.preflight.run import Report, preflight, verdict_of
+from lastro.preflight.check import Finding, Level, verdict_of
+from lastro.preflight.run import Report, preflight
 from lastro.spec.load import load_campaign
 
 

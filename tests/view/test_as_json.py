@@ -4,7 +4,8 @@ import math
 
 from lastro import strictjson
 from lastro.view.as_json import page_json
-from lastro.view.model import PerAccepted, page_of
+from lastro.view.model import page_of
+from lastro.view.parts import PerAccepted
 from tests.view.story import HOURLY, Story, adopted, planned
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from lastro.journal.events import EventType as E
 from lastro.view.html import render
-from lastro.view.model import PerAccepted, page_of
+from lastro.view.model import page_of
+from lastro.view.parts import PerAccepted
 from lastro.view.series import Measured, Points, compose
 from tests.view.story import HOURLY, Story, adopted, curve, planned
 

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from lastro.journal.events import EventType as E
 from lastro.view.as_json import page_json
-from lastro.view.model import Live, page_of
+from lastro.view.model import page_of
+from lastro.view.parts import Live
 from lastro.view.terminal import status
 from tests.view.story import Story, planned
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import math
 
 from lastro.journal.events import EventType as E
-from lastro.view.model import Live, page_of
+from lastro.view.model import page_of
+from lastro.view.parts import Live
 from lastro.view.series import Measured
 from tests.view.story import HOURLY, Story, adopted, curve, planned
 

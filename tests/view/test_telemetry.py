@@ -11,7 +11,8 @@ from lastro import strictjson
 from lastro.paths import RunFolder
 from lastro.view.as_json import page_json
 from lastro.view.html import render
-from lastro.view.model import Live, page_of, with_uses
+from lastro.view.model import page_of, with_uses
+from lastro.view.parts import Live
 from lastro.view.telemetry import Spread, last_sample, parse_samples, read_use, use_of
 from lastro.view.telemetry_text import sample_text
 from lastro.view.terminal import status

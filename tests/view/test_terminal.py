@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console, RenderableType
 
-from lastro.view.model import Live, PerAccepted, page_of
-from lastro.view.parts import Page
+from lastro.view.model import page_of
+from lastro.view.parts import Live, Page, PerAccepted
 from lastro.view.terminal import status, summary
 from tests.view.story import HOURLY, Story, adopted, planned
 

@@ -9,8 +9,8 @@ import click
 
 from lastro.cli.options import campaign_option, command, option
 from lastro.clock import SystemClock
-from lastro.flow.far import refresh
 from lastro.flow.logs import follow_log, pick_run, read_log
+from lastro.flow.refresh import refresh
 from lastro.flow.session import find_session
 from lastro.paths import Home, home_root
 

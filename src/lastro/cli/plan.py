@@ -17,7 +17,8 @@ from lastro.flow.drills import drills_of
 from lastro.flow.freeze import Durations, Sources, draw_up, freeze_plan
 from lastro.locale import _
 from lastro.paths import Home, home_root
-from lastro.plan.build import Plan, is_possible, require_possible
+from lastro.plan.model import Plan
+from lastro.plan.possible import is_possible, require_possible
 from lastro.plan.quota import quota_request as request_text
 from lastro.plan.summary import summary
 from lastro.preflight.price import prices

@@ -12,12 +12,12 @@ from lastro.cli.options import as_json_option, campaign_option, command, option
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
-from lastro.flow.far import refresh
 from lastro.flow.live import live_of
 from lastro.flow.money import may_bill
-from lastro.flow.releasing import given_up, left_behind, told_of
+from lastro.flow.refresh import refresh
+from lastro.flow.rented import given_up, left_behind, told_of
 from lastro.flow.session import find_session
-from lastro.flow.waiting import still_billing
+from lastro.flow.still_billing import still_billing
 from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.paths import Home, home_root

@@ -12,7 +12,8 @@ from lastro.cli.render import narrator, print_json
 from lastro.clock import SystemClock
 from lastro.errors import StorageError
 from lastro.flow.money import bill_of
-from lastro.flow.releasing import Released, left_behind, release, told_of
+from lastro.flow.releasing import Released, release
+from lastro.flow.rented import left_behind, told_of
 from lastro.flow.session import find_session
 from lastro.flow.stopping import Stopped, request_stop, wait_for_stop
 from lastro.journal.views import MachineView

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lastro.flow.waiting import Waiting
 from lastro.locale import _
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 from lastro.plan.parts import Option
 from lastro.units import show_duration
 from lastro.view import show

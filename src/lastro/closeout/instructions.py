@@ -1,15 +1,17 @@
-"""How a stranger uses the outputs of a campaign again: a text that lies beside them. Pure."""
+"""How a stranger uses the outputs of a campaign again: a text that lies beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lastro import atomic
 from lastro.locale import _
+from lastro.paths import CampaignFolder
 
 
 def reload_instructions(plan: Mapping[str, Any]) -> str:
-    """Return the text, from the frozen plan alone: it is there from the first attempt on."""
+    """Return the text, from the frozen plan alone: it is there from the first attempt on. Pure."""
     return "\n".join(_lines(plan)) + "\n"
 
 
@@ -73,3 +75,9 @@ def _deliverable(item: Mapping[str, Any]) -> Iterator[str]:
             truth=f"WORK/{metric['truth']}",
             key=item.get("key") or _("place"),
         )
+
+
+def write_instructions(folder: CampaignFolder, plan: Mapping[str, Any]) -> None:
+    """Write how the outputs are used again; it is made from the frozen plan, and there from the first on."""
+    atomic.make_folder(folder.close)
+    atomic.write_text(folder.how_to_reload, reload_instructions(plan))

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from lastro import atomic, strictjson
-from lastro.closeout.instructions import reload_instructions
 from lastro.paths import CampaignFolder
 from lastro.view.as_json import page_json
 from lastro.view.html import render
 from lastro.view.model import with_report
 from lastro.view.parts import Page
-
-
-def write_instructions(folder: CampaignFolder, plan: Mapping[str, Any]) -> None:
-    """Write how the outputs are used again; it is made from the frozen plan, and there from the first on."""
-    atomic.make_folder(folder.close)
-    atomic.write_text(folder.how_to_reload, reload_instructions(plan))
 
 
 def write_report(page: Page, folder: CampaignFolder) -> tuple[Path, Path]:

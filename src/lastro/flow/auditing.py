@@ -41,7 +41,7 @@ from lastro.journal.streams import Event, read_journal
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import CampaignFolder
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 from lastro.providers.environment import with_interpreter
 from lastro.storage.digest import digest_of, files_below, sha256_file
 

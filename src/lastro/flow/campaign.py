@@ -30,14 +30,15 @@ from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import Disk, Home
-from lastro.plan.build import Plan, require_possible
+from lastro.plan.model import Plan
+from lastro.plan.possible import require_possible
 from lastro.providers.base import Fault, Provider, numbered
 from lastro.providers.registry import provider_for
 from lastro.providers.ssh.ssh import Ssh
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import LoadedCampaign, load_faults
 from lastro.view.gather import page_from
-from lastro.view.model import Page
+from lastro.view.parts import Page
 
 #: Seconds between two looks at a campaign that another `lastro run` drives.
 FOLLOW_SECONDS = 0.5

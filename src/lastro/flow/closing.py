@@ -16,13 +16,14 @@ from lastro.closeout.close import judge_run
 from lastro.closeout.conclude import conclude, evidence_of, exit_code
 from lastro.closeout.evidence import with_details
 from lastro.closeout.identity import mark_duplicates
+from lastro.closeout.instructions import write_instructions
 from lastro.closeout.inventory import Surroundings
 from lastro.closeout.judge import Judgement, judgements_of
 from lastro.closeout.last_manifest import write_close_manifest
 from lastro.closeout.near import mark_near
 from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
-from lastro.closeout.report import write_instructions, write_report
+from lastro.closeout.report import write_report
 from lastro.closeout.seal import write_seal
 from lastro.closeout.sealed import seal_measurements
 from lastro.closeout.signature import sign
@@ -37,12 +38,13 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 from lastro.providers.environment import with_interpreter
 from lastro.storage.digest import sha256_file
 from lastro.storage.secrets import secret_values
 from lastro.view.gather import page_from
-from lastro.view.model import Page, PerAccepted, with_report
+from lastro.view.model import with_report
+from lastro.view.parts import Page, PerAccepted
 
 Tell = Callable[[str], None]
 

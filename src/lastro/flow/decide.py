@@ -15,7 +15,7 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, DecisionView
 from lastro.locale import _
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any
 from lastro.flow.pace import pace_of, worked_hours
 from lastro.journal.views import CampaignView, DecisionView, RunView
 from lastro.locale import _
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 from lastro.plan.points import DecisionPoint, Share
 
 CONTINUE, REDUCE, REVISE = "continue", "reduce", "revise"

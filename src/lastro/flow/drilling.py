@@ -24,7 +24,7 @@ from lastro.flow.freeze import Draft
 from lastro.flow.job_copy import JobWish, find_job, lend
 from lastro.locale import _
 from lastro.paths import Home
-from lastro.plan.build import PlannedRun
+from lastro.plan.model import PlannedRun
 from lastro.plan.pilot import Pilot, pilot_of
 from lastro.procs.killtree import end_tree
 

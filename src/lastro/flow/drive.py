@@ -28,7 +28,7 @@ from lastro.flow.deciding import Standing, measured, standing_of, work_limit
 from lastro.flow.echo import Echo
 from lastro.flow.guarding import Guarding, before_deletion, rescue_what_can_be
 from lastro.flow.halting import HaltRequest, standing_halt
-from lastro.flow.leases import lease_for
+from lastro.flow.lease_choice import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
 from lastro.flow.measured_saves import expected_save
@@ -53,7 +53,7 @@ from lastro.journal.streams import StreamWriter
 from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import Disk, RunFolder
-from lastro.plan.build import Plan, PlannedRun
+from lastro.plan.model import Plan, PlannedRun
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
 from lastro.rules import End, Limits
 from lastro.run.seat import take_seat_away

@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lastro.clock import Clock, from_iso
-from lastro.errors import LastroError
-from lastro.flow.session import Session
 from lastro.locale import _
 from lastro.paths import Disk, Home
-from lastro.preflight.check import Finding, Level
-from lastro.preflight.run import verdict_of
+from lastro.preflight.check import Finding, Level, verdict_of
 from lastro.providers.base import Machine
 from lastro.providers.ssh.ssh import DEFAULT_DISK, Ssh, replica_key
 from lastro.spec.campaign import Campaign
@@ -33,21 +30,6 @@ def path_there(spec: Campaign, disk: Path | None) -> str:
 def copy_of(home: Home, provider: str, path: str) -> Disk:
     """Return where home keeps what it needs of a disk at a path on a machine."""
     return Disk(home.replica(replica_key(provider, path)))
-
-
-def refresh(session: Session, *, now: bool = True) -> str | None:
-    """Bring the copy of a disk on another computer up to date, unless a living `lastro run` does that.
-
-    Returns:
-        Why it could not be: then what is known is as old as the copy. None when it is up to date.
-    """
-    if session.link is None or session.is_driven():
-        return None
-    try:
-        session.exchange(now=now)
-    except LastroError as error:
-        return error.message
-    return session.link.trouble
 
 
 def check_far(ssh: Ssh, campaign: Campaign, now: datetime) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.clock import Clock
-from lastro.closeout.report import write_instructions
+from lastro.closeout.instructions import write_instructions
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.earlier import Earlier
@@ -32,8 +32,9 @@ from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import Disk, Home, home_root
 from lastro.plan.best import is_by_decision
-from lastro.plan.build import Code, Plan, make_plan
+from lastro.plan.build import Code, make_plan
 from lastro.plan.learned import Learned
+from lastro.plan.model import Plan
 from lastro.plan.parts import REDUCED, WHOLE
 from lastro.providers.base import Provider
 from lastro.providers.registry import full_name, is_far, provider_for

@@ -16,7 +16,7 @@ from lastro.flow.orders import Place, make_order
 from lastro.flow.quick import quick_campaign
 from lastro.locale import _
 from lastro.paths import Disk
-from lastro.plan.build import Plan, PlannedRun
+from lastro.plan.model import Plan, PlannedRun
 from lastro.providers.base import Machine, MachineState, Traits
 from lastro.rules import Order
 from lastro.storage.snapshot import write_archive

@@ -9,7 +9,8 @@ from lastro.flow.deciding import pace_in
 from lastro.flow.earlier import Earlier
 from lastro.journal.views import CampaignView, RunView
 from lastro.plan.estimates import Observation
-from lastro.plan.learned import Learned, Seen, learn
+from lastro.plan.learned import Learned
+from lastro.plan.learning import Seen, learn
 from lastro.rules import Corpus
 from lastro.spec.campaign import Campaign
 from lastro.spec.durations import card

@@ -14,11 +14,9 @@ from lastro.flow.freeze import draw_up, open_session
 from lastro.flow.ownership import require_owner
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
-from lastro.journal.leases import is_valid
-from lastro.journal.views import CampaignView, LeaseView
+from lastro.journal.views import LeaseView
 from lastro.locale import _
 from lastro.paths import Home
-from lastro.plan.build import Plan
 from lastro.units import Money
 
 
@@ -73,20 +71,6 @@ def add_lease(campaign_file: Path, bought: Bought, home: Home, clock: Clock) -> 
 def leases_of(session: Session) -> Sequence[LeaseView]:
     """Return the leases of a campaign that were bought by hand."""
     return session.view().leases
-
-
-def lease_for(plan: Plan, view: CampaignView, provider: str) -> Lease | None:
-    """Return the lease under which a machine of a provider is taken now. Pure.
-
-    What was bought by hand for it comes first: the one that ends first, so that none is wasted. When all of
-    these have ended the last one is returned, and its end bars the start.
-    """
-    bought = [one for one in view.leases if one.host == provider]
-    if not bought:
-        return plan.lease
-    valid = [one for one in bought if is_valid(one, view.at)]
-    ends = sorted(valid or bought[-1:], key=lambda one: one.lease.ends_at or "")
-    return ends[0].lease
 
 
 def parse_until(text: str) -> datetime:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from lastro.billing import Lease, LeaseKind, cost
 from lastro.clock import from_iso, iso
 from lastro.journal.views import CampaignView, MachineView, RunView
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 from lastro.rules import Leave, LimitKind, Limits, Order, judge_limits, leaving_seconds
 from lastro.units import Money
 

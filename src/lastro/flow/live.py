@@ -9,7 +9,7 @@ from lastro.job.item_index import count_lines
 from lastro.journal.signals import read_beat
 from lastro.journal.views import AttemptView, CampaignView
 from lastro.paths import RunFolder
-from lastro.view.model import Live
+from lastro.view.parts import Live
 from lastro.view.telemetry import last_sample
 
 

@@ -17,7 +17,7 @@ from lastro.flow.orders import corpus_on_disk
 from lastro.flow.session import Session
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 
 
 def moot_runs(

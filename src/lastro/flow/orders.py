@@ -8,7 +8,7 @@ from typing import Any
 
 from lastro.billing import Lease, LeaseKind
 from lastro.paths import Disk
-from lastro.plan.build import Plan, PlannedRun
+from lastro.plan.model import Plan, PlannedRun
 from lastro.providers.base import Machine, Traits
 from lastro.rules import CodeIdentity, Corpus, ExpectedSave, Limits, Order
 

@@ -20,7 +20,7 @@ from lastro.journal.provisioning import Provision, provisions
 from lastro.journal.streams import StreamWriter, believed, read_stream
 from lastro.locale import _
 from lastro.paths import Home
-from lastro.plan.build import Plan
+from lastro.plan.model import Plan
 from lastro.providers.base import Machine, MachineRequest, MachineState, Provider
 from lastro.providers.registry import provider_for
 from lastro.units import Money

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from lastro.journal.signals import SIGN_SECONDS
 from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import CampaignFolder
 from lastro.rules import End
-from lastro.run.attempt import SIGN_SECONDS
 
 #: A silence is told after so many seconds, or a quarter of what it may last, whichever is less; but not
 #: before so many signs in a row have not come.

@@ -23,7 +23,7 @@ from lastro.locale import _
 from lastro.paths import Home
 from lastro.providers.local import Local
 from lastro.spec.load import load_campaign
-from lastro.view.model import Page
+from lastro.view.parts import Page
 
 
 @dataclass(frozen=True, kw_only=True)

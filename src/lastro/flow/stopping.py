@@ -9,10 +9,10 @@ from lastro import atomic, strictjson
 from lastro.checkpoint.store import verify
 from lastro.clock import Clock
 from lastro.errors import ProviderError
-from lastro.flow.far import refresh
 from lastro.flow.halting import request_halt
 from lastro.flow.logs import pick_run
 from lastro.flow.ownership import out_of_reach
+from lastro.flow.refresh import refresh
 from lastro.flow.session import Session
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _

@@ -19,6 +19,9 @@ from typing import Any
 from lastro import atomic, strictjson
 from lastro.storage.secrets import all_redacted
 
+#: Seconds between two signs of life of a supervisor.
+SIGN_SECONDS = 1.0
+
 
 class Signal(str, Enum):
     """Kinds of lines, with the keys that each carries beside `kind` and `mono` (seconds, this machine)."""

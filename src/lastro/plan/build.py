@@ -8,16 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from lastro.clock import iso
-from lastro.errors import PlanError
-from lastro.locale import _
 from lastro.plan.best import best_of
 from lastro.plan.bill import disk_for
 from lastro.plan.calendar import Calendar, lay_out, without_unknown
 from lastro.plan.candidates import Candidate, Protocol, Question, reductions, whole
 from lastro.plan.disk_need import Measured, disk_need, state_of
-from lastro.plan.findings import FAIL, Known, findings
+from lastro.plan.findings import Known, findings
 from lastro.plan.findings_of_design import what_it_decides
-from lastro.plan.learned import informed
+from lastro.plan.learning import informed
 from lastro.plan.model import DecisionRule, Deliverable, Metric, Plan, PlannedRun
 from lastro.plan.on_spot import lifetimes_of
 from lastro.plan.options import Options, options_of
@@ -31,8 +29,6 @@ from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign
 from lastro.spec.checklist import Checklist
 from lastro.spec.offers import Offers
-
-__all__ = ["Code", "Plan", "PlannedRun", "is_possible", "make_plan", "require_possible"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,31 +188,6 @@ def _with_effects(calendar: Calendar, risk: Risk | None) -> Calendar:
         for slot in calendar.slots
     )
     return replace(calendar, slots=slots)
-
-
-#: What another option than the one that is taken may answer.
-_OF_THE_OPTION = {"window_too_short", "over_budget"}
-
-
-def is_possible(plan: Plan) -> bool:
-    """Say whether an option that is offered fits what is known of the limits, and nothing else forbids it."""
-    failed = {finding.code for finding in plan.findings if finding.level == FAIL}
-    fits = any(option.fits for option in plan.options)
-    return not failed or (fits and failed <= _OF_THE_OPTION)
-
-
-def require_possible(plan: Plan) -> None:
-    """Raise PlanError when the plan's own numbers say that what it takes cannot work."""
-    impossible = [finding.text for finding in plan.findings if finding.level == FAIL]
-    if not impossible:
-        return
-    hint = _("reduce or drop an optional variant, widen the window or the budget, or name other offers")
-    less = next((one for one in plan.options if one.fits and one.protocol == REDUCED), None)
-    if less is not None and plan.protocol != REDUCED:
-        hint = _("without {runs} it fits: `lastro plan --reduced --freeze`; or {others}").format(
-            runs=", ".join(less.left_out) or _("what is not required"), others=hint
-        )
-    raise PlanError("; ".join(impossible), hint=hint)
 
 
 def _runs(

@@ -21,8 +21,6 @@ from lastro.spec.checklist import Checklist
 from lastro.spec.doubts import doubts
 from lastro.spec.offers import Offers
 
-__all__ = ["FAIL", "NOTE", "WARN", "Known", "findings"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Known:

@@ -12,12 +12,10 @@ from math import ceil, sqrt
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.plan import samples
-from lastro.plan.draws import DrawnInterval, Draws, Held, Machine
+from lastro.plan.draws import Draws, Machine
 from lastro.plan.network import Network, Sampler, Samples, make_network
 from lastro.plan.samples import MICRO
 from lastro.units import Money
-
-__all__ = ["DrawnInterval", "Draws", "Effect", "Held", "Machine", "Quantiles", "Risk", "assess_risk"]
 
 #: Draws with NumPy, and without it: a share of one half is then right to about 1 and 3 points.
 DRAWS, DRAWS_PLAIN = 10_000, 1_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -131,3 +131,12 @@ class Subject:
 
 
 Check = Callable[[Subject], Iterable[Finding]]
+
+
+def verdict_of(findings: Sequence[Finding]) -> Level:
+    """Return the worst level. No answer counts where one is required, and takes nothing away elsewhere."""
+    if any(finding.level is Level.FAIL for finding in findings):
+        return Level.FAIL
+    if any(finding.forbids for finding in findings):
+        return Level.NO_ANSWER
+    return Level.WARN if any(finding.level is Level.WARN for finding in findings) else Level.PASS

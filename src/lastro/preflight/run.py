@@ -39,7 +39,7 @@ from lastro.preflight.budget import Step, Yielded, take
 from lastro.preflight.burn.check import SPARE_SECONDS, run_steps
 from lastro.preflight.burn.judge import judge_burn
 from lastro.preflight.burn.steps import burn_steps
-from lastro.preflight.check import Check, Finding, Level, Offered, Subject
+from lastro.preflight.check import Check, Finding, Level, Offered, Subject, verdict_of
 from lastro.preflight.interpreter import ask_versions
 from lastro.preflight.io_soak import soak
 from lastro.preflight.launch import dtypes_of, launch
@@ -172,15 +172,6 @@ class Report:
             raise PreflightFailed(
                 "; ".join(finding.text for finding in self.failed), hint="; ".join(steps) or None
             )
-
-
-def verdict_of(findings: Sequence[Finding]) -> Level:
-    """Return the worst level. No answer counts where one is required, and takes nothing away elsewhere."""
-    if any(finding.level is Level.FAIL for finding in findings):
-        return Level.FAIL
-    if any(finding.forbids for finding in findings):
-        return Level.NO_ANSWER
-    return Level.WARN if any(finding.level is Level.WARN for finding in findings) else Level.PASS
 
 
 def preflight(campaign: Campaign, folder: Path, disk: Path) -> Report:

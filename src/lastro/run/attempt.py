@@ -14,7 +14,7 @@ from lastro.checkpoint.store import names
 from lastro.clock import Clock, iso
 from lastro.disk.hold import release_hold
 from lastro.journal.events import EventType
-from lastro.journal.signals import Heartbeat
+from lastro.journal.signals import SIGN_SECONDS, Heartbeat
 from lastro.journal.streams import StreamWriter, read_stream
 from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_attempt
 from lastro.procs.identity import ProcessId
@@ -38,8 +38,6 @@ from lastro.run.wheels import with_wheels
 
 #: Seconds between two looks at a running job; its exit is seen at once.
 LOOK_SECONDS = 0.2
-#: Seconds between two signs of life.
-SIGN_SECONDS = 1.0
 
 
 class RunningAttempt:

@@ -9,7 +9,8 @@ from lastro.errors import StorageError
 from lastro.journal.streams import read_journal
 from lastro.journal.views import CampaignView
 from lastro.paths import CampaignFolder
-from lastro.view.model import Live, Page, PerAccepted, page_of, with_uses
+from lastro.view.model import page_of, with_uses
+from lastro.view.parts import Live, Page, PerAccepted
 from lastro.view.series import read_run
 from lastro.view.telemetry import Use, read_use
 

@@ -39,8 +39,6 @@ from lastro.view.telemetry import CURVES, Use
 from lastro.view.telemetry_text import curve_title
 from lastro.view.verdict import Value, control_of, decision_of, evidence_of, headline_of, metric_of
 
-__all__ = ["Live", "Page", "PerAccepted", "page_of", "with_report", "with_uses"]
-
 _NOT_LOST = (End.DONE.value, End.STOP_RULE.value)
 
 

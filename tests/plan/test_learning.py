@@ -11,7 +11,7 @@ from lastro.plan.build import Code, make_plan
 from lastro.plan.disk_need import Measured
 from lastro.plan.estimates import Observation
 from lastro.plan.intervals import hours_on, work_of
-from lastro.plan.learned import Seen, informed, learn
+from lastro.plan.learning import Seen, informed, learn
 from lastro.plan.model import Plan
 from lastro.plan.parts import Span
 from lastro.spec.campaign import Campaign

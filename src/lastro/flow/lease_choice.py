@@ -1,0 +1,22 @@
+"""Under which lease a machine is taken."""
+
+from __future__ import annotations
+
+from lastro.billing import Lease
+from lastro.journal.leases import is_valid
+from lastro.journal.views import CampaignView
+from lastro.plan.model import Plan
+
+
+def lease_for(plan: Plan, view: CampaignView, provider: str) -> Lease | None:
+    """Return the lease under which a machine of a provider is taken now. Pure.
+
+    What was bought by hand for it comes first: the one that ends first, so that none is wasted. When all of
+    these have ended the last one is returned, and its end bars the start.
+    """
+    bought = [one for one in view.leases if one.host == provider]
+    if not bought:
+        return plan.lease
+    valid = [one for one in bought if is_valid(one, view.at)]
+    ends = sorted(valid or bought[-1:], key=lambda one: one.lease.ends_at or "")
+    return ends[0].lease
