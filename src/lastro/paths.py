@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
+
 def home_root() -> Path:
     """Return lastro's home: `$LASTRO_HOME`, else `$XDG_DATA_HOME/lastro`, else `~/.local/share/lastro`."""
     named = os.environ.get("LASTRO_HOME")
@@ -552,6 +553,11 @@ class AttemptFolder:
     @property
     def run(self) -> RunFolder:
         return RunFolder(self.root.parent.parent)
+
+    def records(self) -> list[Path]:
+        """Return what is written of this life, and of its items by the run: all of it grows until it ends."""
+        own = sorted(self.root.glob("[!.]*")) if self.root.is_dir() else []
+        return [path for path in (*own, self.run.items_index) if path.is_file()]
 
     @property
     def attempt(self) -> Path:

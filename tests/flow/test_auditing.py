@@ -1,10 +1,9 @@
-"""A closed folder, moved away and audited there; and one that was cut off before it was closed."""
+"""A closed folder, moved away and audited there."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -17,7 +16,7 @@ from lastro.closeout.signature import check_signature, sign
 from lastro.errors import UsageError
 from lastro.flow.auditing import audit
 from lastro.paths import CampaignFolder
-from tests.flow.campaigns import SmallCampaign, small_campaign, wait_for
+from tests.flow.campaigns import SmallCampaign, small_campaign
 
 #: Reloads what `total.json` says, unless a file outside forbids it: a machine on which it cannot work.
 RELOAD = """
@@ -233,30 +232,6 @@ def test_a_signature_is_of_whom_one_believes(
     assert check_signature(moved, signers["eve"]).state.value == "bad"
     moved.close_manifest.write_bytes(moved.close_manifest.read_bytes() + b" ")
     assert check_signature(moved, signers["ana"]).state.value == "bad"
-
-
-def test_a_campaign_that_was_cut_off_is_audited_as_far_as_its_journal_goes(
-    campaign: SmallCampaign, tmp_path: Path
-) -> None:
-    campaign.edit("steps: 40", "steps: 4000")
-    driver = campaign.start("run")
-    source = campaign.disk / "campaigns/small"
-    wait_for(lambda: list(source.glob("runs/*/checkpoints/*/manifest.json")))
-    os.killpg(driver.pid, signal.SIGKILL)
-    driver.wait()
-    campaign.lastro("stop")
-    place = CampaignFolder(tmp_path / "cut")
-    shutil.copytree(source, place.root)
-
-    found = look(place)
-    place.plan.write_text(place.plan.read_text().replace('"steps": 4000', '"steps": 4001', 1))
-    changed = look(place)
-
-    assert (found.exit_code, found.closed) == (11, False)
-    assert {one.state for one in found.checks} == {"ok", "open"}
-    assert check(found, "files").why.startswith("not closed: the plan and 0 published files")
-    assert "tar -xf" in place.how_to_reload.read_text(), "it is there from the freezing on"
-    assert (changed.exit_code, [one.path for one in changed.damage]) == (8, ["plan.json"])
 
 
 def test_a_folder_without_a_journal_is_no_campaign(tmp_path: Path) -> None:

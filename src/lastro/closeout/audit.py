@@ -34,13 +34,22 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """All checks of one folder. `root_digest` None: it is not closed."""
+    """All checks of one folder. `root_digest` None: it is not closed.
+
+    `unheld`: of one that is not closed, the files of which nothing holds a digest, so that nothing is known.
+    """
 
     folder: str
     campaign: str
     closed: bool
     root_digest: str | None
     checks: tuple[Check, ...]
+    unheld: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything that could be compared is what it was."""
+        return not any(check.state == FAILED for check in self.checks if check.name != "reload")
 
     @property
     def damage(self) -> tuple[Damage, ...]:
@@ -49,10 +58,9 @@ class Audit:
     @property
     def exit_code(self) -> int:
         """0: everything holds. 8: a file, a chain or a sum does not. 9: a reload failed. 11: not closed."""
-        failed = {check.name for check in self.checks if check.state == FAILED}
-        if failed - {"reload"}:
+        if not self.whole:
             return StorageError.exit_code
-        if failed:
+        if any(check.state == FAILED for check in self.checks):
             return DeliverableRejected.exit_code
         return 0 if self.closed else NotProven.exit_code
 
@@ -61,9 +69,11 @@ class Audit:
             "folder": self.folder,
             "campaign": self.campaign,
             "closed": self.closed,
+            "whole": self.whole,
             "root_digest": self.root_digest,
             "checks": [{"name": one.name, "state": one.state, "why": one.why} for one in self.checks],
             "damaged": [vars(one) for one in self.damage],
+            "unheld": list(self.unheld),
             "exit_code": self.exit_code,
         }
 

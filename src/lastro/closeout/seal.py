@@ -3,11 +3,15 @@
 The journal goes on after the manifest, the reports are made from it, and the last line of a stream has no
 following line that holds its digest. The seal is written after all of them, and again whenever something is
 noted later. What it says can be made again from what lies there; it is compared byte by byte.
+
+Before the closing it stands already, and holds the end of home's stream alone: what home holds of the others
+stands in that stream. It costs the digest of one line, each time that the stream is copied to the disk.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +30,34 @@ _FILES = ("manifest.json", "manifest.json.sig", "report.html", "report.json")
 def write_seal(folder: CampaignFolder) -> None:
     """Publish the seal of what lies there now."""
     atomic.write_text(folder.close_seal, strictjson.pretty(_content(folder)))
+
+
+def hold_end(folder: CampaignFolder, stream: str, data: bytes) -> None:
+    """Publish a seal that holds the end of home's stream, of which `data` are the bytes on the disk."""
+    last = data[: data.rfind(b"\n") + 1].splitlines()[-1:]
+    held = [
+        {"name": stream, "seq": strictjson.loads(line)["seq"], "head": sha256(line).hexdigest()}
+        for line in last
+    ]
+    atomic.make_folder(folder.close)
+    atomic.write_text(folder.close_seal, strictjson.pretty({"files": {}, "streams": held}))
+
+
+def is_final(folder: CampaignFolder) -> bool:
+    """Say whether a seal is there, and of the closing: it holds the reports too."""
+    try:
+        return bool(strictjson.read(folder.close_seal)["files"])
+    except (FileNotFoundError, StorageError, KeyError, TypeError, ValueError):
+        return False
+
+
+def held_ends(folder: CampaignFolder) -> Mapping[str, tuple[int, str]]:
+    """Return what the seal holds of streams, by name: the number of events, and the last one's digest."""
+    try:
+        streams = strictjson.read(folder.close_seal)["streams"]
+        return {str(one["name"]): (int(one["seq"]), str(one["head"])) for one in streams}
+    except (FileNotFoundError, StorageError, KeyError, TypeError, ValueError):
+        return {}
 
 
 def _content(folder: CampaignFolder) -> dict[str, Any]:
@@ -59,6 +91,9 @@ def broken_seal(folder: CampaignFolder) -> tuple[Damage, ...]:
 
 def _differences(folder: CampaignFolder, said: Mapping[str, Any], own: str) -> Iterator[Damage]:
     now = _content(folder)
+    if not said["files"]:  # from before the closing: it says of other streams and of files nothing
+        held = {one["name"] for one in said["streams"]}
+        now = {"files": {}, "streams": [one for one in now["streams"] if one["name"] in held]}
     if set(said) != set(now):
         yield Damage(own, _("it has other keys than a seal"))
     for name in sorted({*said["files"], *now["files"]}):

@@ -30,11 +30,12 @@ from lastro.closeout.judge import Judgement, judgements_of
 from lastro.closeout.last_manifest import Damage, close_damage, is_canonical
 from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
-from lastro.closeout.seal import broken_seal
+from lastro.closeout.seal import broken_seal, is_final
 from lastro.closeout.signature import Signed, check_signature
+from lastro.closeout.unclosed import look_at_unclosed
 from lastro.errors import LastroError, StorageError, UsageError
 from lastro.flow.orders import corpus_on_disk
-from lastro.flow.verifying import verify_folder
+from lastro.flow.verifying import loose_ends, verify_folder
 from lastro.journal.events import EventType
 from lastro.journal.projections import project
 from lastro.journal.streams import Event, read_journal
@@ -74,7 +75,11 @@ def audit(path: Path, clock: Clock, *, reload: bool = True, signers: Path | None
         told = Check(name="journal", state=FAILED, why=why)
         return Audit(folder=str(path), campaign="", closed=False, root_digest=None, checks=(chains, told))
     closed = view.closed
-    files = _files(folder, closed) if closed is not None else _published(folder, view)
+    unheld: tuple[str, ...] = ()
+    if closed is not None:
+        files = _files(folder, closed)
+    else:
+        files, unheld = _unclosed(folder, view, streams)
     checks = [chains, files]
     if closed is not None:
         checks += [_report(folder, view, streams), check_conclusion(view)]
@@ -88,6 +93,7 @@ def audit(path: Path, clock: Clock, *, reload: bool = True, signers: Path | None
         closed=closed is not None,
         root_digest=str(closed["root_digest"]) if closed is not None else None,
         checks=tuple(checks),
+        unheld=unheld,
     )
 
 
@@ -100,6 +106,11 @@ def _chains(folder: CampaignFolder) -> Check:
     why = _("{count} events in {streams} streams").format(
         count=sum(one.events for one in checked), streams=len(checked)
     )
+    loose = loose_ends(folder)
+    if loose:
+        why = _("{events}; the last event of {names} is held by nothing yet").format(
+            events=why, names=", ".join(loose)
+        )
     return Check(name="chains", state=FAILED if damage else OK, why=why, damage=damage)
 
 
@@ -146,40 +157,27 @@ def _listed(folder: CampaignFolder, closed: Mapping[str, Any]) -> list[Damage]:
 
 def _sealed(folder: CampaignFolder, closed: Mapping[str, Any]) -> list[Damage]:
     try:
+        if closed.get("sealed") and not is_final(folder):
+            return [Damage(_below(folder, folder.close_seal), _("it is not the seal of the closing"))]
         return list(broken_seal(folder))
     except FileNotFoundError:
-        if not closed.get("sealed"):
-            return []  # closed by a version that made no seal
-        return [Damage(_below(folder, folder.close_seal), _("it is not there"))]
+        return []  # closed by a version that made no seal
 
 
-def _published(folder: CampaignFolder, view: CampaignView) -> Check:
-    """Check of an open campaign what its journal knows the digest of: the plan, and published outputs.
-
-    A seal is made after the closing was told: where there is one, the journal has lost its end.
-    """
-    damage = list(broken_seal(folder)) if folder.close_seal.is_file() else []
-    if view.plan is not None and folder.plan.is_file():
-        try:
-            digest = Plan.from_json(strictjson.read(folder.plan)).digest()
-        except (LastroError, KeyError, TypeError, ValueError) as error:
-            digest = str(error)
-        if digest != view.plan_digest:
-            damage.append(Damage(_below(folder, folder.plan), _("it is not the plan of the journal")))
-    outputs = [(run, path, sha256) for run in view.runs for path, sha256 in run.outputs.items()]
-    for run, path, sha256 in outputs:
-        file = folder.run(run.id).outputs / path
-        if not file.is_file():
-            damage.append(Damage(_below(folder, file), _("it was published and is not there")))
-        elif sha256_file(file) != sha256:
-            damage.append(Damage(_below(folder, file), _("it has other bytes than the journal says")))
-    why = _("not closed: the plan and {count} published files were checked by the journal, no other file was")
-    return Check(
-        name="files",
-        state=FAILED if damage else OPEN,
-        why=why.format(count=len(outputs)),
-        damage=tuple(damage),
+def _unclosed(
+    folder: CampaignFolder, view: CampaignView, streams: Mapping[str, Sequence[Event]]
+) -> tuple[Check, tuple[str, ...]]:
+    """Check of an open campaign what its journal holds; return what nothing holds beside it."""
+    found = look_at_unclosed(folder, view, streams)
+    damage = [*(broken_seal(folder) if folder.close_seal.is_file() else ()), *found.damage]
+    why = _(
+        "{count} files are what the journal says, with those of {saves} checkpoints; {others} are not held"
     )
+    why = why.format(count=len(found.held), saves=found.checkpoints, others=len(found.unheld))
+    if damage:
+        why = _("not every file is what the journal says")
+    state = FAILED if damage else OK
+    return Check(name="files", state=state, why=why, damage=tuple(_once(damage))), found.unheld
 
 
 # --- sums, answer, signature ----------------------------------------------------------------------------

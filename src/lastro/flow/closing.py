@@ -24,7 +24,7 @@ from lastro.closeout.near import mark_near
 from lastro.closeout.promise import Promise, promise_of
 from lastro.closeout.reload.command import Bench
 from lastro.closeout.report import write_report
-from lastro.closeout.seal import write_seal
+from lastro.closeout.seal import is_final, write_seal
 from lastro.closeout.sealed import seal_measurements
 from lastro.closeout.signature import sign
 from lastro.disk.hold import release_hold
@@ -163,7 +163,7 @@ def closed_before(session: Session, closed: Mapping[str, Any], plan: Plan, tell:
     What a kill has kept from the disk after that is put there: the end of the stream, and the seal.
     """
     session.mirror()
-    if closed.get("sealed") and not session.on_disk.close_seal.exists():
+    if closed.get("sealed") and not is_final(session.on_disk):
         write_seal(session.on_disk)
     tell(_("this campaign is closed; here is its result"))
     return Closing(make_page(session, None, plan), int(closed["exit_code"]))

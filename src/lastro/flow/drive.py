@@ -45,6 +45,7 @@ from lastro.flow.orders import (
 from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
 from lastro.flow.presence import is_supervised
 from lastro.flow.session import Session
+from lastro.flow.settling import settle_once
 from lastro.flow.silence import Pulse, may_be_silent, told_after
 from lastro.journal.events import EventType
 from lastro.journal.nodes import NodeRecord
@@ -526,6 +527,7 @@ class Driver:
             # Done with; one that nobody has heeded yet is for whoever takes the run up now.
             self._folder.run(run.id).stop_request.unlink(missing_ok=True)
         self._write_order(run, machine, self._limits(view, machine, view.run(run.id)))
+        settle_once(self._d.session, self._d.writer, [self._folder.run(run.id).config])
         # An attempt's stream begins with the head of home's: the copy beside it holds that event.
         self._mirror_if_there_is_room()
         self._d.writer.append(EventType.RUN_DISPATCHED, run=run.id, machine=machine.id, why=action.why)
@@ -608,7 +610,14 @@ class Driver:
         return sum(path.stat().st_size for path in self._folder.journal.glob(f"{run}-*.jsonl"))
 
     def _note_lost(self, view: CampaignView, action: policy.Action) -> None:
+        """Record the loss. The machine is gone: nothing writes the records of its life any more."""
         assert isinstance(action, policy.NoteLost)
+        self._tell_lost(view, action)
+        if self._d.session.link is None:  # of a disk elsewhere home has a part only
+            records = self._folder.run(action.run).attempt(action.attempt).records()
+            settle_once(self._d.session, self._d.writer, records)
+
+    def _tell_lost(self, view: CampaignView, action: policy.NoteLost) -> None:
         life = next(life for life in view.run(action.run).attempts if life.number == action.attempt)
         folder = self._folder.run(action.run)
         beat = read_beat(folder.attempt(action.attempt).heartbeat)
@@ -627,7 +636,7 @@ class Driver:
         """Record the loss, fence the attempt, let its machine go; one that cannot be let go may bill on."""
         assert isinstance(action, policy.Abandon)
         if next(life for life in view.run(action.run).attempts if life.number == action.attempt).alive:
-            self._note_lost(view, policy.NoteLost(run=action.run, attempt=action.attempt, why=action.why))
+            self._tell_lost(view, policy.NoteLost(run=action.run, attempt=action.attempt, why=action.why))
         take_seat_away(self._folder.run(action.run), self._d.session.stream_name)
         rescue_what_can_be(self._d.session, self._d.writer, action.machine, self._d.clock, self._d.tell)
         try:

@@ -26,6 +26,7 @@ from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
 from lastro.flow.secrets import refuse_secrets
 from lastro.flow.session import Facts, Session, known_sessions, session_key
+from lastro.flow.settling import settle, settle_once
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView
@@ -457,13 +458,13 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
         _refuse_secrets(draft)
         _put_on_disk(draft, session)
         writer.append(EventType.PLAN_FROZEN, digest=draft.plan.digest(), plan=draft.plan.as_json())
-        _publish(draft, session)
+        _publish(draft, session, writer)
         return draft.plan
     fresh = draft.plan.as_json()
     changes = changes_between(view.plan, fresh)
     if changes.none:
         _put_on_disk(draft, session)
-        _publish(draft, session, view.plan)
+        _publish(draft, session, writer, view.plan)
         return Plan.from_json(view.plan)
     require_reason(draft, view.plan, revise)
     _refuse_secrets(draft)
@@ -471,7 +472,7 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
     _put_on_disk(draft, session)
     writer.append(EventType.PLAN_REVISED, digest=draft.plan.digest(), plan=fresh, why=why)
     _supersede(view, draft.plan, writer, why)
-    _publish(draft, session)
+    _publish(draft, session, writer)
     return draft.plan
 
 
@@ -590,15 +591,19 @@ def _require_same(copy: Path, digest: str, source: Path) -> None:
         )
 
 
-def _publish(draft: Draft, session: Session, frozen: Mapping[str, Any] | None = None) -> None:
+def _publish(
+    draft: Draft, session: Session, writer: StreamWriter, frozen: Mapping[str, Any] | None = None
+) -> None:
     """Put the frozen plan beside the runs. One that the journal has and a kill has kept away is put there."""
     folder = session.on_disk
-    if frozen is not None and folder.plan.exists() and strictjson.read(folder.plan) == frozen:
-        return
-    atomic.make_folder(folder.root)
-    atomic.write_text(folder.plan, strictjson.pretty(draft.plan.as_json() if frozen is None else frozen))
-    atomic.write_text(folder.frozen_file, draft.loaded.text)
-    write_instructions(folder, draft.plan.as_json() if frozen is None else frozen)
+    if frozen is None or not folder.plan.exists() or strictjson.read(folder.plan) != frozen:
+        plan = draft.plan.as_json() if frozen is None else frozen
+        atomic.make_folder(folder.root)
+        atomic.write_text(folder.frozen_file, draft.loaded.text)
+        write_instructions(folder, plan)
+        atomic.write_text(folder.plan, strictjson.pretty(plan))  # last: with it the others are there
+    settle(session, writer, [folder.frozen_file, folder.how_to_reload])
+    settle_once(session, writer, [folder.run(run.id).code(draft.plan.code_digest) for run in draft.plan.runs])
 
 
 def freeze_plan(

@@ -12,7 +12,7 @@ from typing import Any
 
 from lastro import __version__, atomic, strictjson
 from lastro.clock import Clock
-from lastro.closeout.seal import write_seal
+from lastro.closeout.seal import hold_end, write_seal
 from lastro.disk.facts import read_disk
 from lastro.errors import JournalDamaged, StorageError, UsageError
 from lastro.flow.alone import locked
@@ -150,15 +150,17 @@ class Session:
     def mirror(self) -> None:
         """Copy home's stream to the disk, so that the disk alone tells the whole campaign.
 
-        What is told after the closing is sealed again.
+        Its end is held by the seal, from the first time on; what is told after the closing is sealed again.
         """
         source, target = self.at_home.stream(self.stream_name), self.on_disk.stream(self.stream_name)
         data = source.read_bytes()
         if not target.exists() or target.stat().st_size != len(data):
             atomic.make_folder(target.parent)
             atomic.write_bytes(target, data)
-            if self.on_disk.close_seal.exists():
+            if self.on_disk.close_manifest.exists():
                 write_seal(self.on_disk)
+            else:
+                hold_end(self.on_disk, self.stream_name, data)
         self.exchange(now=True)
 
     def exchange(self, *, now: bool = False) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.closeout.last_manifest import ClosedStreams, read_closed_streams
+from lastro.closeout.seal import held_ends
 from lastro.errors import JournalDamaged, StorageError
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
@@ -43,6 +44,19 @@ class Anchor:
 def verify_folder(folder: Path) -> list[Checked]:
     """Check a journal folder by itself, and by the closing manifest beside it if there is one."""
     return _verify(folder, list(_recorded(read_journal(folder))))
+
+
+def loose_ends(folder: CampaignFolder) -> list[str]:
+    """Return the streams whose last event nothing else holds: not the seal, no other stream, no manifest.
+
+    Every other event is held by the one after it.
+    """
+    readings = read_journal(folder.journal)
+    held = {(anchor.stream, anchor.digest) for anchor in _recorded(readings)}
+    held |= {(name, digest) for name, (_seq, digest) in held_ends(folder).items()}
+    closed, _problem = _closed(folder.journal)
+    held |= {(head.name, head.digest) for head in closed.heads} if closed is not None else set()
+    return [name for name, one in readings.items() if one.head.seq and (name, one.head.digest) not in held]
 
 
 def verify_session(session: Session) -> list[Checked]:

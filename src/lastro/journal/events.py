@@ -16,6 +16,7 @@ class EventType(str, Enum):
         "stream.opened"  # campaign, stream, lastro, host; on a machine also home_stream, home_head
     )
     STREAM_CUT = "stream.cut"  # bytes: a torn last line, never acknowledged, that was cut off
+    FILES_SETTLED = "files.settled"  # files (path, bytes, sha256): they have got their last bytes
 
     # home's stream
     PLAN_FROZEN = "plan.frozen"  # digest, plan
@@ -72,7 +73,8 @@ class EventType(str, Enum):
     ATTEMPT_ADOPTED = "attempt.adopted"  # supervisor: a new one found the job alive
     ATTEMPT_RESUMED = "attempt.resumed"  # step, folder, seconds
     ATTEMPT_STEPPED = "attempt.stepped"  # step, seconds: the first step completed by this attempt
-    CHECKPOINT_COMMITTED = "checkpoint.committed"  # step, folder, bytes, seconds, why, healthy
+    # checkpoint.committed: step, folder, bytes, seconds, why, healthy, manifest (its SHA-256)
+    CHECKPOINT_COMMITTED = "checkpoint.committed"
     CHECKPOINT_MIRRORED = "checkpoint.mirrored"  # step, folder, bytes, seconds: it is off the machine too
     MIRROR_OPENED = "mirror.opened"  # place, bytes_per_second, why_not: rehearsed before step 0
     MIRROR_FAILED = "mirror.failed"  # what, why: it stays on the machine alone for now

@@ -14,6 +14,7 @@ from lastro.checkpoint.store import names
 from lastro.clock import Clock, iso
 from lastro.disk.hold import release_hold
 from lastro.journal.events import EventType
+from lastro.journal.settled import settled_facts
 from lastro.journal.signals import SIGN_SECONDS, Heartbeat
 from lastro.journal.streams import StreamWriter, read_stream
 from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_attempt
@@ -201,6 +202,8 @@ class RunningAttempt:
             seconds=round(time.monotonic() - self._started, 3),
             ended_by=ended_by(self._ended, ended.left if ended else 0),
         )
+        files = settled_facts(_campaign(self._order).root, self.folder.records())
+        self.stream.append(EventType.FILES_SETTLED, files=files)
         self._mirror.send_records()
         return Life(
             number=self.folder.number,

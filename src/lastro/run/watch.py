@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lastro import strictjson
-from lastro.checkpoint.store import committed
+from lastro.checkpoint.store import MANIFEST, committed
 from lastro.journal.events import EventType
 from lastro.journal.signals import LineReader, Signal, read_beat
 from lastro.journal.streams import Event, StreamWriter
 from lastro.paths import AttemptFolder
 from lastro.rules import Order, Stop, StopKind, StopRule, judge_input, judge_values
 from lastro.run.published import PublishedItems
+from lastro.storage.digest import sha256_file
 
 
 def _seconds(told: Any) -> float | None:
@@ -164,6 +165,7 @@ class Watch:
             healthy=health.healthy if health else None,
             blocked=blocked,
             durable=durable,
+            manifest=sha256_file(folder / MANIFEST),
         )
 
     def _skipped(self, facts: Mapping[str, Any]) -> None:
