@@ -22,7 +22,7 @@ LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
 
 # Rooms whose processes run beside a training job.
 MACHINE_ROOMS = (
-    *("atomic", "clock", "errors", "paths", "rules", "stack"),
+    *("atomic", "clock", "errors", "paths", "records", "rules", "stack"),
     *("checkpoint", "job", "journal.streams", "procs", "run", "storage"),
 )
 # The rooms that exist to touch tensors; everybody imports them late.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from enum import Enum
 from typing import Any
 
+from lastro.records import dataclass
 from lastro.units import Money
 
 _HOUR = Decimal(3600)

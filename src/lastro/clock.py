@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
+
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True)

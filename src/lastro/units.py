@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 
 from lastro.locale import _, forms
+from lastro.records import dataclass
 
 #: 1 GB = 10^9 bytes, 1 GiB = 2^30 bytes.
 _BYTES = {
@@ -26,7 +26,7 @@ _PART = re.compile(rf"\s*({_NUMBER})\s*([A-Za-z]+)")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
-@dataclass(frozen=True, order=False)
+@dataclass(frozen=True)
 class Money:
     """An amount in one currency. Two currencies never add up: that needs a dated rate."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any
+
+from lastro.records import dataclass
 
 _FILE = re.compile(r"tensors\.(0|[1-9][0-9]*)\.safetensors")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
 from lastro.checkpoint.interval import SaveCost, choose_interval, wasted_share
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules import CheckpointPolicy
 from lastro.units import Money, show_duration
 

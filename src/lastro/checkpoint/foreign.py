@@ -13,7 +13,6 @@ import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -21,6 +20,7 @@ from lastro import atomic
 from lastro.checkpoint import store
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: The position of a checkpoint that was copied from a program's own save says so.
 KIND = "foreign"

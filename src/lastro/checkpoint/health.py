@@ -8,10 +8,10 @@ nothing. Tensors that were not finite before the first step (a mask of minus inf
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from math import sqrt
 
 from lastro.errors import PlanError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import show_duration
 
 #: Mean time between interruptions where nobody has told one. Assumed: community spot cards live for hours.

@@ -6,7 +6,7 @@ Nothing is removed before its successors are durable and have been read again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from lastro.checkpoint import store
 from lastro.clock import from_iso
 from lastro.errors import StorageError, UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules import CheckpointPolicy
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from lastro.checkpoint.base import Base, Part
 from lastro.checkpoint.divided import Divided, file_of, rank_of
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
+from lastro.records import dataclass
 
 STATE = "state.json"
 VERSION = 1

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -25,6 +25,7 @@ from lastro.checkpoint.late import late_checkpoints
 from lastro.errors import CheckpointDamaged, Fenced, LastroError
 from lastro.locale import _
 from lastro.paths import RunFolder
+from lastro.records import dataclass
 
 VERSION = 1
 #: Of a checkpoint that refers to a file in `BASE`: who does not know that must not read it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from lastro.flow.copying import copy_to, do_without
 from lastro.flow.session import Session, find_session
 from lastro.locale import _
 from lastro.paths import Home, home_root
+from lastro.records import dataclass
 from lastro.view.as_json import page_json
 from lastro.view.terminal import summary
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +14,7 @@ from lastro.closeout.promise import promise_of
 from lastro.errors import DeliverableRejected, NotProven, StorageError
 from lastro.journal.views import CampaignView
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: What a check can say.
 OK, FAILED, NOT_REPEATED, OPEN = "ok", "failed", "not repeated", "open"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from lastro import strictjson
 from lastro.closeout.promise import Base
 from lastro.errors import LastroError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import digest_of
 
 #: Written by peft beside every adapter.

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from statistics import NormalDist, fmean, stdev
+
+from lastro.records import dataclass
 
 #: The interval holds this share.
 LEVEL = 0.95

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from lastro.closeout.base import BaseFacts, FoundBase, base_facts, find_base, hub_cache
@@ -29,6 +29,7 @@ from lastro.errors import LastroError
 from lastro.journal.views import RunView
 from lastro.locale import _
 from lastro.paths import RunFolder
+from lastro.records import dataclass
 
 
 def judge_run(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from lastro.closeout.tables import Table, TableDamaged, number
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: How many differences are kept by name; all are counted.
 _NAMED = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -14,6 +14,7 @@ from lastro.closeout.promise import DecisionRule, Promise
 from lastro.errors import DeliverableRejected, NotProven, StoppedByRule
 from lastro.journal.views import RunView
 from lastro.locale import _, forms
+from lastro.records import dataclass
 
 REQUIRED = "required"
 #: Metrics are compared to so many decimals: 5/300 and 2/300 differ by 0.01, as floats by a little less.

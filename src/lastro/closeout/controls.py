@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from lastro.closeout.inventory import FileFacts, Inventory
@@ -12,6 +11,7 @@ from lastro.closeout.pickles import PickleFacts
 from lastro.closeout.promise import Deliverable
 from lastro.closeout.tables import Table, TableDamaged
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: How many ids a sentence names before it only counts.
 _NAMED = 3

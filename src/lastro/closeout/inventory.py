@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from lastro.atomic import TEMPORARY
@@ -24,6 +24,7 @@ from lastro.closeout.pickles import PickleFacts, scan
 from lastro.closeout.reload.tensors import HeaderDamaged, read_header
 from lastro.closeout.shards import shard_faults
 from lastro.closeout.tables import Table, TableDamaged, TableUnreadable, is_table, read_table
+from lastro.records import dataclass
 from lastro.storage.secrets import find_in_file
 
 _WEIGHTS = ".safetensors"

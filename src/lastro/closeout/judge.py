@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import Any
 
@@ -18,6 +18,7 @@ from lastro.closeout.reload.loader import Opened
 from lastro.closeout.verify import tree_digest
 from lastro.journal.views import CampaignView
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 class Verdict(str, Enum):

@@ -7,7 +7,7 @@ seal says where all of these stood.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -16,6 +16,7 @@ from lastro.errors import StorageError
 from lastro.journal.streams import parse_stream, read_journal
 from lastro.locale import _
 from lastro.paths import CampaignFolder
+from lastro.records import dataclass
 from lastro.storage.digest import digest_of_sums, files_below, sha256_file
 from lastro.storage.manifest import Entry, Manifest
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from pathlib import Path
 
 from lastro import strictjson
 from lastro.closeout.tables import Table, TableDamaged, number
 from lastro.locale import _
+from lastro.records import dataclass
 
 PREDICTION, LABEL = "prediction", "label"
 

@@ -10,11 +10,11 @@ import pickletools
 import re
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 _ANYTHING = ".bin"
 _SUFFIXES = frozenset({".pkl", ".pickle", ".joblib", ".pt", ".pth", _ANYTHING, ".ckpt"})

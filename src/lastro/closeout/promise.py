@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
+
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

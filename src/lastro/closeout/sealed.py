@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.locale import _
 from lastro.paths import CampaignFolder, RunFolder
+from lastro.records import dataclass
 from lastro.view.series import Points, parse_measurements
 
 _Life = tuple[int, int]

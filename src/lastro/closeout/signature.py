@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.paths import CampaignFolder
+from lastro.records import dataclass
 
 #: What such signatures are for; one that was made for something else does not count.
 NAMESPACE = "lastro-close"

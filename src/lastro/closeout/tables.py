@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import strictjson
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: Suffixes of tables in text, with the character between two cells.
 SEPARATORS: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lastro import atomic, strictjson
@@ -25,6 +24,7 @@ from lastro.journal.streams import Event
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import CampaignFolder, RunFolder
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 
 #: Runs that are to go on: the last of their checkpoints has to be there.

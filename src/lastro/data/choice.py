@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 class Order(str, Enum):

@@ -7,10 +7,10 @@ recognised. Each row has the day on which its source was read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from lastro import atomic, strictjson
@@ -12,6 +12,7 @@ from lastro.clock import Clock, SystemClock, from_iso, iso
 from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.paths import Disk
+from lastro.records import dataclass
 
 #: A sighting by the same machine is written again when it is so many seconds older, not at every look.
 _SEEN_AGAIN_SECONDS = 60.0

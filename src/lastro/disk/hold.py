@@ -10,12 +10,12 @@ import contextlib
 import ctypes
 import errno
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.disk.reserve import Room, room_on
 from lastro.locale import _
 from lastro.paths import Disk
+from lastro.records import dataclass
 from lastro.units import show_bytes
 
 #: What has to stay free beside a hold: so much, or this part of a smaller disk.

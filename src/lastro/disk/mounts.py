@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from lastro.records import dataclass
 
 #: File systems whose content is gone with the machine, whatever lies on them.
 TEMPORARY = frozenset({"overlay", "tmpfs", "ramfs", "squashfs", "aufs", "rootfs", "devtmpfs", "hugetlbfs"})

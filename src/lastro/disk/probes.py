@@ -18,13 +18,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from lastro import atomic
 from lastro.disk import reads
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import show_bytes
 
 _FSYNCS = 5

@@ -8,11 +8,11 @@ import os
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 SMALL, LARGE = 4096, 1 << 20
 _FILE_BYTES = 48 << 20

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
 from lastro.paths import Disk
+from lastro.records import dataclass
 
 #: Some 8,000 events, or a hundred records of attempts.
 RESERVE_BYTES = 4 * 2**20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -11,6 +10,7 @@ from lastro.disk.conventions import Convention
 from lastro.disk.facts import DiskFacts, Sighting
 from lastro.disk.mounts import Mount
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 class State(str, Enum):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from lastro import atomic, probe, strictjson
@@ -24,6 +24,7 @@ from lastro.probe.exchange import file_name
 from lastro.probe.instructions import VARIABLE, Instructions, trace_name
 from lastro.procs.killtree import end_tree
 from lastro.providers.environment import NOTICE, with_interpreter
+from lastro.records import dataclass
 from lastro.rules import CheckpointPolicy, End, Order
 from lastro.storage.secrets import redacted
 

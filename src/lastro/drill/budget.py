@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from lastro.locale import _
 from lastro.plan.pilot import Pilot
+from lastro.records import dataclass
 from lastro.units import show_duration
 
 #: A pilot is a tenth of a run as a rule, so the proof costs half a per cent of what it saves.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from lastro.drill.compare import DATA, GRADIENT, IDS, LOSSES, RATES, Gap, Reference
 from lastro.locale import _
@@ -19,6 +18,7 @@ from lastro.probe.objects import (
     SCALER,
     SCHEDULER,
 )
+from lastro.records import dataclass
 
 ACCUMULATION, AUGMENTATION, ORDER, VARIABLE = "accumulation", "augmentation", "data", "variable"
 

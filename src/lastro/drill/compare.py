@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from lastro.drill.trace import Life, State, Update
 from lastro.probe.objects import (
@@ -25,6 +25,7 @@ from lastro.probe.objects import (
     SCALER,
     SCHEDULER,
 )
+from lastro.records import dataclass
 
 #: State whose difference changes what the job delivers. Random states and schedulers show by their effects.
 OUTCOME = frozenset({MODEL, FROZEN, BUFFERS, OPTIMIZER, SCALER, EMA, OBJECT, POSITION})

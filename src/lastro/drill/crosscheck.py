@@ -7,7 +7,6 @@ lives into which the drill itself puts parts of the state of the life before, on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from lastro.drill.cause import Cause
@@ -16,6 +15,7 @@ from lastro.drill.trace import Life
 from lastro.locale import _
 from lastro.probe.exchange import PUT_BACK
 from lastro.probe.objects import RANDOM
+from lastro.records import dataclass
 
 
 class Agreement(str, Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from lastro.drill.arm import Arm, Subject, last_step, live_through, tidy
@@ -20,6 +20,7 @@ from lastro.locale import _
 from lastro.paths import RunFolder
 from lastro.probe.instructions import Instructions
 from lastro.probe.objects import MODEL, OBJECT, OPTIMIZER
+from lastro.records import dataclass
 
 #: Where a job that attaches saves, and where it ends, when nothing else was asked for.
 EVERY_STEPS, STEPS = 5, 40

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from lastro.drill.progress import UNDISTURBED
 from lastro.drill.trace import Life
 from lastro.locale import _
 from lastro.probe.instructions import EPOCH, KILL, NOTICE, SAVE, TERM, UPDATE, VALIDATION, Kill
+from lastro.records import dataclass
 from lastro.units import show_duration
 
 #: In a drill that has no budget of its own.

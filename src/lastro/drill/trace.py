@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from lastro.paths import AttemptFolder
 from lastro.probe.instructions import trace_name
 from lastro.probe.past import read_lines
+from lastro.records import dataclass
 
 #: [kind, digest] of each part of a job's state, by name.
 State = Mapping[str, Sequence[str]]

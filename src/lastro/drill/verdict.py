@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
@@ -15,6 +15,7 @@ from lastro.drill.crosscheck import Check
 from lastro.drill.trace import Life
 from lastro.errors import DrillDifferent, NotProven
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 class Answer(str, Enum):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from lastro.errors import StorageError, UsageError
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import CampaignFolder
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from lastro.flow.session import Session
 from lastro.journal.events import EventType
 from lastro.journal.views import ExpenseView, InvoiceLine, InvoiceView, RateView
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 from lastro.units import Money, parse_money
 

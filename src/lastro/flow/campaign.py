@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.clock import Clock
@@ -35,6 +34,7 @@ from lastro.plan.possible import require_possible
 from lastro.providers.base import Fault, Provider, numbered
 from lastro.providers.registry import provider_for
 from lastro.providers.ssh.ssh import Ssh
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import LoadedCampaign, load_faults
 from lastro.view.gather import page_from

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dates
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
@@ -11,6 +10,7 @@ from lastro.clock import Clock
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.plan.checklist import Needed, State, needed_of, states, template
+from lastro.records import dataclass
 from lastro.spec.checklist import load_checklist
 from lastro.spec.load import CHECKLIST, LoadedCampaign, load_campaign, load_offers_file
 

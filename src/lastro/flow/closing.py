@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.plan.model import Plan
 from lastro.providers.environment import with_interpreter
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 from lastro.storage.secrets import secret_values
 from lastro.view.gather import page_from

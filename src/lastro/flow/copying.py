@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
@@ -15,6 +14,7 @@ from lastro.journal.events import EventType
 from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import CampaignFolder
+from lastro.records import dataclass
 from lastro.storage.digest import files_below
 
 #: The provider whose machines are processes of this box: what is copied there is copied for practice.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.clock import Clock
@@ -16,6 +15,7 @@ from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, DecisionView
 from lastro.locale import _
 from lastro.plan.model import Plan
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.flow.pace import pace_of, worked_hours
@@ -11,6 +10,7 @@ from lastro.journal.views import CampaignView, DecisionView, RunView
 from lastro.locale import _
 from lastro.plan.model import Plan
 from lastro.plan.points import DecisionPoint, Share
+from lastro.records import dataclass
 
 CONTINUE, REDUCE, REVISE = "continue", "reduce", "revise"
 CHOICES = (CONTINUE, REDUCE, REVISE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from lastro.paths import Disk, Home
 from lastro.providers.disks import DiskRequest, RentedDisk
 from lastro.providers.here import host_node
 from lastro.providers.local_disks import LocalDisks
+from lastro.records import dataclass
 from lastro.units import Money, show_bytes
 
 _NAMED = 3

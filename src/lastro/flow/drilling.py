@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from lastro import atomic
@@ -27,6 +27,7 @@ from lastro.paths import Home
 from lastro.plan.model import PlannedRun
 from lastro.plan.pilot import Pilot, pilot_of
 from lastro.procs.killtree import end_tree
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import contextlib
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ from lastro.locale import _
 from lastro.paths import Disk, RunFolder
 from lastro.plan.model import Plan, PlannedRun
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
+from lastro.records import dataclass
 from lastro.rules import End, Limits
 from lastro.run.seat import take_seat_away
 from lastro.run.workdir import changed_in_place

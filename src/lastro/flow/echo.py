@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro.journal.views import AttemptView, CampaignView
 from lastro.locale import _
 from lastro.paths import CampaignFolder
+from lastro.records import dataclass
 from lastro.units import show_bytes
 
 #: A job that prints more between two looks than this is shown from its end; `lastro logs` has everything.

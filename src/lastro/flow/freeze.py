@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from lastro.providers.base import Provider
 from lastro.providers.registry import full_name, is_far, provider_for
 from lastro.providers.ssh.ssh import DEFAULT_DISK as DEFAULT_DISK_THERE
 from lastro.providers.ssh.ssh import Ssh
+from lastro.records import dataclass
 from lastro.rules import Corpus
 from lastro.spec.campaign import Campaign
 from lastro.spec.checklist import load_checklist

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from lastro.locale import _
 from lastro.paths import Disk, Home
 from lastro.providers.own_storage import scope_of, scope_within
 from lastro.providers.who import who_of_environment
+from lastro.records import dataclass
 from lastro.units import parse_duration
 
 _ALL = "all"

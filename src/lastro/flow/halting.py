@@ -7,12 +7,13 @@ This one is for the command that drives: it may be between two runs, or waiting 
 from __future__ import annotations
 
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from lastro import atomic, strictjson
 from lastro.flow.session import Session
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
+from lastro.records import dataclass
 from lastro.storage.home import read_record
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from lastro.locale import _
 from lastro.plan.disk_need import Found
 from lastro.plan.state import Weights
 from lastro.procs.child import run_with_deadline
+from lastro.records import dataclass
 from lastro.spec.data import Hub
 from lastro.units import show_bytes
 

@@ -6,7 +6,7 @@ Nothing of it is changed: a drill and a profile start it in copies, so the user'
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from lastro.clock import Clock
@@ -18,6 +18,7 @@ from lastro.locale import _
 from lastro.paths import Disk
 from lastro.plan.model import Plan, PlannedRun
 from lastro.providers.base import Machine, MachineState, Traits
+from lastro.records import dataclass
 from lastro.rules import Order
 from lastro.storage.snapshot import write_archive
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from lastro.journal.events import EventType
 from lastro.journal.views import LeaseView
 from lastro.locale import _
 from lastro.paths import Home
+from lastro.records import dataclass
 from lastro.units import Money
 
 

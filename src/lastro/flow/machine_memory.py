@@ -7,7 +7,6 @@ import hashlib
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lastro import atomic, strictjson
@@ -20,6 +19,7 @@ from lastro.journal.streams import Event, believed, read_stream
 from lastro.journal.waits import Group, grouped
 from lastro.locale import _
 from lastro.paths import Home
+from lastro.records import dataclass
 
 _LONGEST = 500
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from lastro.billing import Lease, LeaseKind
 from lastro.paths import Disk
 from lastro.plan.model import Plan, PlannedRun
 from lastro.providers.base import Machine, Traits
+from lastro.records import dataclass
 from lastro.rules import CodeIdentity, Corpus, ExpectedSave, Limits, Order
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from lastro import __version__
@@ -15,6 +15,7 @@ from lastro.journal.index import made_from, read_index, write_index
 from lastro.journal.projections import project
 from lastro.locale import language
 from lastro.paths import Home
+from lastro.records import dataclass
 from lastro.view.summary import Summary, summary_of
 
 #: What does not change in this time is taken to change by events only.

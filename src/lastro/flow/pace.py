@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lastro.journal.views import AttemptView, RunView
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

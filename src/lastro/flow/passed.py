@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 
 from lastro import atomic, strictjson
 from lastro.errors import StorageError
 from lastro.paths import Home
+from lastro.records import dataclass
 
 #: The newest are enough to know a kind of machine by.
 _MOST = 200

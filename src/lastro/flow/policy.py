@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lastro.billing import LeaseKind
 from lastro.flow.deciding import Standing
@@ -16,6 +16,7 @@ from lastro.journal.views import CampaignView, MachineView, RunView
 from lastro.locale import _
 from lastro.plan.points import DecisionPoint
 from lastro.providers.base import Machine, MachineState
+from lastro.records import dataclass
 from lastro.rules import LimitKind, Limits
 from lastro.units import Money
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from lastro.paths import Home
 from lastro.plan.model import Plan
 from lastro.providers.base import Machine, MachineRequest, MachineState, Provider
 from lastro.providers.registry import provider_for
+from lastro.records import dataclass
 from lastro.units import Money
 
 #: A machine that is not up by then is given up and let go.

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from lastro.preflight.profile.result import Profile, profile_of
 from lastro.probe.profiling import VARIABLE
 from lastro.procs.killtree import end_tree
 from lastro.providers.environment import with_interpreter
+from lastro.records import dataclass
 from lastro.rules import CheckpointPolicy, End, Order, RestartPolicy
 
 #: Marks everything that a profile has started, with its folder: so nothing of it stays.

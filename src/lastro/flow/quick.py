@@ -6,7 +6,7 @@ import hashlib
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,6 +14,7 @@ from lastro import strictjson
 from lastro.errors import CampaignInvalid, LastroError, NotProven, StoppedByRule, UsageError
 from lastro.journal.views import RunView
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.base import Name
 from lastro.spec.campaign import Campaign, RunSpec
 from lastro.spec.command import needs_shell

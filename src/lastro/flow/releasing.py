@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lastro.clock import Clock
 from lastro.errors import Fenced, ProviderError
@@ -18,6 +17,7 @@ from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.plan.model import Plan
 from lastro.providers.registry import provider_for
+from lastro.records import dataclass
 
 #: How long a living `lastro run` may take to let its machines go after everything on them has ended.
 _PATIENCE_SECONDS = 120.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from lastro.disk.room.usage import Usage, usage_of
 from lastro.flow.caches_by_hand import disk_or_last
 from lastro.paths import Disk, Home
 from lastro.providers.local_disks import LocalDisks
+from lastro.records import dataclass
 from lastro.units import Money
 
 

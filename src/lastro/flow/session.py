@@ -6,7 +6,7 @@ import contextlib
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from lastro.providers.base import Link
 from lastro.providers.registry import is_far, provider_for
 from lastro.providers.ssh.replica import WHERE
 from lastro.providers.ssh.ssh import Ssh
+from lastro.records import dataclass
 from lastro.storage.home import home_id, read_record
 
 

@@ -7,12 +7,13 @@ saw the last change by its own clock, so no clocks of two machines are compared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lastro.journal.signals import SIGN_SECONDS
 from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import CampaignFolder
+from lastro.records import dataclass
 from lastro.rules import End
 
 #: A silence is told after so many seconds, or a quarter of what it may last, whichever is less; but not

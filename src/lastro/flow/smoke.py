@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
@@ -22,6 +21,7 @@ from lastro.flow.small import ENVIRONMENT, tiny, with_environment
 from lastro.locale import _
 from lastro.paths import Home
 from lastro.providers.local import Local
+from lastro.records import dataclass
 from lastro.spec.load import load_campaign
 from lastro.view.parts import Page
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.billing import LeaseKind
 from lastro.flow.money import bill_of
 from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money
 
 

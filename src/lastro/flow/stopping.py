@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lastro import atomic, strictjson
 from lastro.checkpoint.store import verify
@@ -16,6 +15,7 @@ from lastro.flow.refresh import refresh
 from lastro.flow.session import Session
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: Beyond a job's own grace: for the last look, the end of what ignores TERM, and a busy machine.
 _PATIENCE_SECONDS = 120.0

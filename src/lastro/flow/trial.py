@@ -7,7 +7,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from lastro import atomic
@@ -31,6 +31,7 @@ from lastro.preflight.size import TRIAL_STEPS, Size
 from lastro.preflight.trial import Trial
 from lastro.probe.instructions import KILL, UPDATE, Instructions, Kill
 from lastro.procs.killtree import end_tree
+from lastro.records import dataclass
 from lastro.spec.load import LoadedCampaign
 
 #: Saves that a trial sees of a job that saves when it is told to.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lastro.clock import Clock
@@ -14,6 +14,7 @@ from lastro.locale import _
 from lastro.paths import Home
 from lastro.preflight.risk import decide
 from lastro.providers.base import Machine
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ home's stream the root digest of that manifest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.closeout.last_manifest import ClosedStreams, read_closed_streams
@@ -20,6 +19,7 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import Event, Reading, read_journal
 from lastro.locale import _
 from lastro.paths import CampaignFolder
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lastro.clock import Clock
 from lastro.flow.freeze import Draft, Durations, Sources, draw_up
 from lastro.flow.session import Session
 from lastro.flow.still_billing import Billing, still_billing
 from lastro.journal.views import DecisionView
 from lastro.plan.model import Plan
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.closeout.reload.tensors import HeaderDamaged, read_header
 from lastro.closeout.shards import shard_faults
 from lastro.locale import _
 from lastro.plan.state import Weights
+from lastro.records import dataclass
 
 _SUFFIX = ".safetensors"
 

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.errors import UsageError
@@ -17,6 +16,7 @@ from lastro.job.place import find_place
 from lastro.job.room import FullDisk
 from lastro.journal.signals import Heartbeat, Signal, SignalWriter
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import files_below
 
 _PLACES = re.compile(r"\{(id|path)\}")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lastro import atomic, strictjson
 from lastro.journal.signals import LineWriter
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True)

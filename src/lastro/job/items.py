@@ -13,7 +13,6 @@ import os
 import secrets
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
@@ -26,6 +25,7 @@ from lastro.job.place import Place
 from lastro.job.room import FullDisk
 from lastro.journal.signals import Signal, SignalWriter
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import digest_of, files_below, sha256_file
 
 #: Begins the name of what is being written. Of another process it means nothing: swept up when it is met.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from lastro.errors import CheckpointDamaged, UsageError
 from lastro.job.saver import Saver
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 class Step(NamedTuple):

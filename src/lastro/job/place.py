@@ -8,7 +8,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro import atomic, strictjson
@@ -19,6 +19,7 @@ from lastro.job.item_index import has_items
 from lastro.job.ranks import Ranks, ranks_of
 from lastro.locale import _
 from lastro.paths import AttemptFolder, CampaignFolder, Disk, RunFolder
+from lastro.records import dataclass
 from lastro.rules import Attempt, Order
 
 #: What `lastro run` sets in the environment of a job: the folder of its attempt.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -26,6 +26,7 @@ from lastro.journal.views import (
     StillBilled,
 )
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money
 
 

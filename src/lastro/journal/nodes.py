@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.clock import Stamp
@@ -12,6 +11,7 @@ from lastro.journal.events import EventType
 from lastro.journal.projections import machine_views
 from lastro.journal.streams import Event
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules import End
 
 #: How sure an interval is.

@@ -7,12 +7,13 @@ its supervisor has measured them. Clocks of two machines are never compared.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lastro.clock import from_iso
 from lastro.journal.events import EventType
 from lastro.journal.streams import Event
+from lastro.records import dataclass
 from lastro.spec.durations import card
 
 #: The parts of a provisioning, in their order.

@@ -15,6 +15,7 @@ from typing import Any
 from lastro.errors import LastroError
 from lastro.journal.events import EventType
 from lastro.journal.streams import Event
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 
 

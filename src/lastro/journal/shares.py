@@ -6,7 +6,6 @@ Neither is added to the bill: both are parts of lines that stand in it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from lastro.clock import from_iso
 from lastro.journal.views import AttemptView, CostLine, MachineView, RunView, ShareView
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules import End
 from lastro.units import Money
 

@@ -11,12 +11,12 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from lastro import atomic, strictjson
+from lastro.records import dataclass
 from lastro.storage.secrets import all_redacted
 
 #: Seconds between two signs of life of a supervisor.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,6 +13,7 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import Event
 from lastro.journal.views import CostLine, MachineView, StillBilled
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money, show_bytes, show_duration
 
 #: Lines of a plan's bill that are moved data.

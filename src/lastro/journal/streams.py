@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from lastro.errors import JournalDamaged
 from lastro.journal.events import DURABLE, EventType
 from lastro.journal.signals import LineWriter, OnFull, refuse
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.secrets import all_redacted
 
 _FRAME = ("seq", "prev", "at", "type")

@@ -6,13 +6,14 @@ Times are ISO 8601 texts of the writer of the event; durations are seconds. None
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from lastro.billing import Lease
 from lastro.clock import Stamp
+from lastro.records import dataclass
 from lastro.units import Money
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.journal.provisioning import STAGES, Provision
+from lastro.records import dataclass
 
 #: With fewer events than this a quantile is one of the events; they are shown themselves.
 ENOUGH = 10

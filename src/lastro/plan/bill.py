@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -16,6 +16,7 @@ from lastro.plan.hours import Band, cost_between, read_bands
 from lastro.plan.intervals import CPU, GPU, Work
 from lastro.plan.parts import Cost, CostLine, DiskNeed, Holding, Slot
 from lastro.plan.traffic import traffic_lines
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.disks import Disk, storage_cost
 from lastro.spec.offers import Offer, Offers

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from lastro.billing import Lease, LeaseKind
 from lastro.errors import UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money
 
 _HOUR = Decimal(3600)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from lastro.plan.points import decision_points
 from lastro.plan.risk import Risk
 from lastro.plan.stages import stages_digest
 from lastro.plan.tariffs import tariffs_of
+from lastro.records import dataclass
 from lastro.rules import Corpus, ExpectedSave, HangPolicy
 from lastro.spec import run_id as ids
 from lastro.spec.campaign import Campaign

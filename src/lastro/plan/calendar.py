@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lastro.locale import _
 from lastro.plan.draws import DrawnInterval
 from lastro.plan.intervals import CPU, GPU, PERSON, Interval, Work, hours_on
 from lastro.plan.parts import Slot, Span, Unplaced
+from lastro.records import dataclass
 from lastro.spec.durations import Hours
 
 #: The wait for the first machine among the drawn intervals; no stage can be named so.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -17,6 +17,7 @@ from lastro.plan.intervals import GPU, Work, work_of
 from lastro.plan.on_spot import OnSpot, on_spot
 from lastro.plan.parts import REDUCED, WHOLE
 from lastro.plan.shorter import shorter
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign, RunSpec
 from lastro.spec.offers import Offer, Offers
 from lastro.spec.rates import convert

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime as dates
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from lastro.locale import _
 from lastro.plan.eligible import lies_in
 from lastro.plan.levels import NOTE, WARN
 from lastro.plan.parts import Finding
+from lastro.records import dataclass
 from lastro.spec.checklist import Checklist, Done, Key, Provider, Quota, Residency, Support
 from lastro.spec.offers import Offer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lastro.locale import _
 from lastro.plan.best import best_of
@@ -12,6 +12,7 @@ from lastro.plan.eligible import Peak
 from lastro.plan.learned import Learned
 from lastro.plan.parts import DiskNeed, DiskPart
 from lastro.plan.state import State, Weights, predicted
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.data import DataSpec, Stored
 from lastro.spec.disks import Disk, rented_size

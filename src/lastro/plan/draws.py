@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 
 from lastro.billing import Lease, LeaseKind
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.plan.parts import Span
+from lastro.records import dataclass
 from lastro.units import Money
 
 

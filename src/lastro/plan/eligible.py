@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
 from lastro.plan.calendar import unknown_on
 from lastro.plan.intervals import GPU, Interval, Work
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.durations import card
 from lastro.spec.offers import Offer, Offers

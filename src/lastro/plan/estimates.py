@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
 from lastro.errors import UsageError
 from lastro.locale import _, ngettext
 from lastro.plan.parts import Span
+from lastro.records import dataclass
 
 #: From so many observations on they stand alone; below, what was declared counts as `PRIOR_WEIGHT` of them.
 ENOUGH = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lastro.locale import _
@@ -16,6 +15,7 @@ from lastro.plan.disk_need import Measured
 from lastro.plan.levels import FAIL, NOTE, WARN
 from lastro.plan.options import Options
 from lastro.plan.parts import REDUCED, DiskNeed, Finding
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.checklist import Checklist
 from lastro.spec.doubts import doubts

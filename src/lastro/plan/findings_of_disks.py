@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 
 from lastro.billing import HOURS_OF_A_MONTH
@@ -16,6 +15,7 @@ from lastro.plan.levels import NOTE, WARN
 from lastro.plan.parts import DiskNeed, Finding
 from lastro.plan.traffic import Move, move_of, out_again
 from lastro.plan.waiting import Waiting, cpu_machine, waits
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.disks import Disk
 from lastro.spec.offers import Offer, Offers

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import pairwise
 
 from lastro.errors import UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money
 
 _DAY = timedelta(days=1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import timedelta
 
 from lastro.checkpoint.interval import SaveCost, choose_interval
 from lastro.locale import _
 from lastro.plan.lifetimes import Lifetimes
+from lastro.records import dataclass
 from lastro.units import show_duration
 
 _HOUR = timedelta(hours=1)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from lastro.locale import _
 from lastro.plan.parts import Unplaced
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign, RunSpec, waits_for
 from lastro.spec.durations import Durations, Hours
 from lastro.spec.stage import Moves, Stage

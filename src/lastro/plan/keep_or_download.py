@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 
+from lastro.records import dataclass
 from lastro.units import Money
 
 

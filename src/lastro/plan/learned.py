@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from lastro.plan.parts import Span
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lastro.locale import _
 from lastro.plan.estimates import Observation, estimate
 from lastro.plan.learned import Learned
 from lastro.plan.parts import Span
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign, RunSpec
 from lastro.spec.durations import Durations, Hours, card
 from lastro.spec.run_id import canonical_json

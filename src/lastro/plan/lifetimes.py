@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from lastro.errors import UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: Into so many equally likely lives a mean is spread: its mean is kept, and its spread to half a percent.
 _SPREAD = 256

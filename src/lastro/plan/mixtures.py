@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lastro.locale import _
 from lastro.plan.bill import show_hours
@@ -18,6 +18,7 @@ from lastro.plan.spot import compare
 from lastro.plan.spot_group import Group, expect_group
 from lastro.plan.spot_lives import Work as SpotWork
 from lastro.plan.unpriced import NOTHING_LEFT, unpriced
+from lastro.records import dataclass
 from lastro.spec.offers import Offer
 from lastro.units import Money
 

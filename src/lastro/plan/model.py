@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +13,7 @@ from lastro.plan.learned import Learned
 from lastro.plan.parts import WHOLE, DiskNeed, DiskPart, Finding, Option, Slot, Span, Unplaced
 from lastro.plan.points import DecisionPoint
 from lastro.plan.tariffs import Tariffs
+from lastro.records import dataclass
 from lastro.rules import CheckpointPolicy, Corpus, ExpectedSave, HangPolicy, StopKind, StopRule
 from lastro.spec.run_id import canonical_json
 from lastro.units import Money

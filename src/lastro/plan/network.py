@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
 from lastro.plan.draws import Draws, Held, Machine
 from lastro.plan.luck import stream
 from lastro.plan.parts import Span
+from lastro.records import dataclass
 
 _HOUR = 3600
 #: A unit or a term is begun when more than this part of it is used.

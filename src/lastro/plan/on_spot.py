@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 
 from lastro.billing import LeaseKind
@@ -15,6 +15,7 @@ from lastro.plan.intervals import GPU, Work, hours_on
 from lastro.plan.lifetimes import Lifetimes, memoryless, observed_lifetimes
 from lastro.plan.spot_lives import Work as SpotWork
 from lastro.plan.spot_lives import expect_spot
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.offers import Offer
 

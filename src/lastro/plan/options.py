@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
@@ -16,6 +16,7 @@ from lastro.plan.proof import Proof, prove
 from lastro.plan.risk import Risk
 from lastro.plan.risk_of import risk_of
 from lastro.plan.unpriced import NOTHING_LEFT, unpriced
+from lastro.records import dataclass
 from lastro.units import Money
 
 #: What an option is among the others. The order is that in which they are shown.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from lastro.records import dataclass
 from lastro.units import Money
 
 WHOLE, REDUCED = "whole", "reduced"

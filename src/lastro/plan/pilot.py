@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from lastro.locale import _
 from lastro.plan.findings_of_design import does
 from lastro.plan.model import Plan
+from lastro.records import dataclass
 from lastro.spec.stage import Stage
 
 

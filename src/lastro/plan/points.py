@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.plan.parts import Slot
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign, RunSpec, waits_for
 from lastro.spec.stage import Stage
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 
 from lastro.billing import LeaseKind
@@ -24,6 +24,7 @@ from lastro.plan.intervals import CPU, GPU, PERSON, Interval, Work, hours_on
 from lastro.plan.on_spot import on_spot
 from lastro.plan.solve import NORMAL, Effort, NoPlan, Package, Problem, Solution, Task, solve
 from lastro.plan.traffic import moves_of, traffic_lines
+from lastro.records import dataclass
 from lastro.spec.durations import Hours
 from lastro.spec.offers import Offer
 from lastro.spec.rates import convert

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from importlib.util import find_spec
 from math import ceil, sqrt
@@ -15,6 +14,7 @@ from lastro.plan import samples
 from lastro.plan.draws import Draws, Machine
 from lastro.plan.network import Network, Sampler, Samples, make_network
 from lastro.plan.samples import MICRO
+from lastro.records import dataclass
 from lastro.units import Money
 
 #: Draws with NumPy, and without it: a share of one half is then right to about 1 and 3 points.

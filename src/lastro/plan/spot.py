@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from lastro.billing import Lease, LeaseKind, cost
@@ -10,6 +9,7 @@ from lastro.errors import PlanError
 from lastro.locale import _
 from lastro.plan.lifetimes import Lifetimes
 from lastro.plan.spot_lives import SpotEstimate, Work, expect_spot
+from lastro.records import dataclass
 from lastro.units import Money
 
 _HOUR = 3600

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lastro.billing import Lease, billed_seconds, cost
 from lastro.errors import UsageError
@@ -11,6 +11,7 @@ from lastro.locale import _
 from lastro.plan.lifetimes import Lifetimes
 from lastro.plan.spot import money_of
 from lastro.plan.spot_lives import Work
+from lastro.records import dataclass
 from lastro.units import Money
 
 _HOUR = 3600

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
 from itertools import accumulate
 
 from lastro.billing import Lease, billed_seconds
 from lastro.errors import PlanError, UsageError
 from lastro.locale import _
 from lastro.plan.lifetimes import Lifetimes
+from lastro.records import dataclass
 
 _HOUR = 3600
 #: More saves than these are a mistake in a unit: a year, saved every five minutes.

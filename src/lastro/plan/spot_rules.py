@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money
 
 #: How much of its slack a run keeps, as a share of what is left of the work, before it pays on-demand rather

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
 from lastro.plan.bill import disk_for, machine_lanes
 from lastro.plan.calendar import Calendar
 from lastro.plan.parts import DiskNeed
+from lastro.records import dataclass
 from lastro.spec.disks import rented_size
 from lastro.spec.offers import Offer, Offers
 from lastro.units import Money

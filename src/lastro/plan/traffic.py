@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lastro.locale import _
 from lastro.plan.intervals import Work
 from lastro.plan.parts import CostLine
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.egress import Egress, egress_cost, ingress_cost
 from lastro.spec.offers import Offer, Offers

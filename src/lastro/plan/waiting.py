@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
 from lastro.plan.bill import hourly_rate
+from lastro.records import dataclass
 from lastro.spec.offers import Offer, Offers
 from lastro.units import Money
 

@@ -7,11 +7,11 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from lastro.locale import _
 from lastro.preflight.check import Finding, Level
 from lastro.preflight.lock import Value
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from lastro.preflight.interpreter import Versions
 from lastro.preflight.sources import source_of
+from lastro.records import dataclass
 from lastro.spec.want import OF_GPU
 from lastro.stack import Stack
 from lastro.stack.driver import NO_PYTHON_LIBRARY, Card, Driver

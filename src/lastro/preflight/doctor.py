@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from enum import Enum
 from pathlib import Path
@@ -21,6 +20,7 @@ from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.preflight.disk_space import existing
 from lastro.preflight.shared_memory import DOCKER_DEFAULT
+from lastro.records import dataclass
 from lastro.stack import Stack, capture
 from lastro.units import show_bytes
 

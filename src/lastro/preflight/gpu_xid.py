@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from lastro.locale import _
 from lastro.preflight.check import Finding, Level
+from lastro.records import dataclass
 
 #: Codes after which a machine is not used, after NVIDIA's Xid catalogue as leptonai/gpud (4a8de33a) has it.
 REJECT = frozenset({48, 62, 64, 74, 79, 95, 109, 119, 120, 136, 140, 143, 149})

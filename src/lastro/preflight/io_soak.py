@@ -9,7 +9,6 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
@@ -19,6 +18,7 @@ from lastro.preflight.budget import Measured, Yielded
 from lastro.preflight.check import Finding, Level
 from lastro.preflight.disk_space import existing
 from lastro.preflight.lock import Value
+from lastro.records import dataclass
 
 READ, WRITE = "io_read", "io_write"
 #: Ten samples have to lie beyond a percentile for it to say anything.

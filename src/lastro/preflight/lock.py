@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from lastro import atomic, strictjson
 from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.paths import CampaignFolder
+from lastro.records import dataclass
 
 VERSION = 1
 CPU, GPU = "cpu", "gpu"

@@ -6,13 +6,13 @@ import http.client
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from lastro.locale import _
 from lastro.preflight.check import Finding, Level, Subject
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.data import Stored
 

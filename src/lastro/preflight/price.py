@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.billing import Lease, LeaseKind, cost
 from lastro.locale import _
 from lastro.preflight.size import Size, seconds_of
+from lastro.records import dataclass
 from lastro.units import Money
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from lastro.locale import _
 from lastro.preflight.check import Finding, Level
+from lastro.records import dataclass
 
 #: Results that were wrong, and scratch that is taken for the disk: nobody can see afterwards what they cost.
 #: That nobody has answered may be accepted.

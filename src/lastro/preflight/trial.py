@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lastro.locale import _
 from lastro.preflight.budget import Measured, Yielded
 from lastro.preflight.check import Finding, Level
 from lastro.preflight.lock import Value
+from lastro.records import dataclass
 
 #: Losses of another card or build, and of a job whose own two processes differ, may be this far off; assumed.
 TOLERANCE = 0.01

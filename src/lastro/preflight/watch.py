@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from lastro.locale import _
@@ -13,6 +13,7 @@ from lastro.preflight import gpu_heat, gpu_link, gpu_xid
 from lastro.preflight.check import Finding, Level
 from lastro.preflight.gpu_heat import UNDER_LOAD
 from lastro.preflight.gpu_xid import Xid
+from lastro.records import dataclass
 from lastro.stack.driver import Card, leave, lines_until, start_child
 
 #: A child that is told to end does so within one look; after this it is left behind.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lastro.probe.instructions import trace_name
 from lastro.probe.objects import MODEL
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True)

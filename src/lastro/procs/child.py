@@ -9,13 +9,13 @@ import selectors
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.procs.killtree import end_tree
+from lastro.records import dataclass
 
 _CHUNK = 1 << 16
 #: How often a child is looked at that has closed or handed on its output.

@@ -6,11 +6,11 @@ import contextlib
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lastro.clock import boot_id
+from lastro.records import dataclass
 
 _PROC = Path("/proc")
 #: Process states of proc(5) in which nothing runs any more: zombie and dead.

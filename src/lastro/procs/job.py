@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from lastro.locale import _
 from lastro.paths import AttemptFolder
 from lastro.procs.detach import start_detached
 from lastro.procs.identity import ProcessId, is_alive, open_handle, send
+from lastro.records import dataclass
 
 _SHIM = Path(__file__).with_name("shim.py")
 _SECONDS_TO_START = 60.0

@@ -12,7 +12,6 @@ import os
 import signal
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from lastro.clock import boot_id
@@ -20,6 +19,7 @@ from lastro.errors import ProviderError
 from lastro.locale import _
 from lastro.procs.hunt import hunt, inherits, newest_pid
 from lastro.procs.identity import Entry, ProcessId, is_alive, send, table
+from lastro.records import dataclass
 
 #: After so many looks that each found new processes, stopping them first is given up: kill what is there.
 _FREEZING_LOOKS = 20

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -20,6 +20,7 @@ from lastro.billing import Lease
 from lastro.clock import Stamp
 from lastro.paths import CampaignFolder
 from lastro.procs.identity import ProcessId
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

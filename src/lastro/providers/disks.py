@@ -6,11 +6,11 @@ No verb makes a file system: what a provider gives is a folder, and what lies in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Protocol
 
+from lastro.records import dataclass
 from lastro.units import Money
 
 #: Sizes that can be rented, in bytes: 50 GB to 10 TB.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from lastro.locale import _
 from lastro.paths import MachineFolder
 from lastro.providers.base import MachineRequest
 from lastro.providers.machine_ids import unknown
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
 from lastro.errors import SAVED_ON_REQUEST, Fenced
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules.stop import Stop
 
 

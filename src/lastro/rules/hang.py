@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import show_duration
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from lastro.billing import Lease, affordable_seconds
 from lastro.clock import from_iso
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules.ending import End, Leave
 from lastro.units import Money, show_duration
 

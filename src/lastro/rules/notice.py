@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: Part of a notice that is kept to end what the save has left alive.
 RESERVE_SECONDS = 0.3

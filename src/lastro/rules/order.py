@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
+from lastro.records import dataclass
 from lastro.rules.corpus import Corpus
 from lastro.rules.hang import HangPolicy
 from lastro.rules.limits import Limits

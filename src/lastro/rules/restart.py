@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules.ending import Cause, End
 from lastro.rules.limits import LimitKind
 from lastro.rules.order import RestartPolicy

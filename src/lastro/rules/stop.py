@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules.corpus import Corpus
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.locale import _
 from lastro.paths import AttemptFolder
+from lastro.records import dataclass
 from lastro.rules import End, Leave, Order, Stay
 from lastro.run.hang import HangWatch
 from lastro.run.limits import LimitWatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro.disk.caches.carried import Carried, carry_in, carry_out, kernel_key
@@ -15,6 +15,7 @@ from lastro.journal.streams import StreamWriter
 from lastro.paths import AttemptFolder, Disk
 from lastro.procs.killtree import Rung, members
 from lastro.providers.own_storage import scope_within
+from lastro.records import dataclass
 from lastro.run.seen import Seen
 
 #: Seconds after the start at which the environment of what runs is read: programs start others.

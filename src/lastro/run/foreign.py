@@ -11,7 +11,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from lastro import atomic, strictjson
@@ -25,6 +25,7 @@ from lastro.journal.signals import LineReader, Signal, SignalWriter
 from lastro.journal.streams import StreamWriter
 from lastro.paths import AttemptFolder
 from lastro.procs.job import Exit
+from lastro.records import dataclass
 from lastro.rules import Order
 from lastro.run.seat import Seat, highest
 from lastro.run.writers import being_written

@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro import strictjson
@@ -16,6 +16,7 @@ from lastro.journal.streams import StreamWriter
 from lastro.locale import _
 from lastro.paths import AttemptFolder
 from lastro.procs.usage import TreeUse, tree_use
+from lastro.records import dataclass
 from lastro.rules import End, Leave, Order, Silence, judge_silence
 from lastro.run.seen import Seen
 from lastro.run.stacks import dump_stacks

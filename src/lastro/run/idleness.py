@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro.paths import AttemptFolder
 from lastro.procs.killtree import members
+from lastro.records import dataclass
 
 #: Less than this is what waiting costs: timers of an interpreter, a thread that polls.
 _BUSY_SHARE = 0.01

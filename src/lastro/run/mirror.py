@@ -11,7 +11,6 @@ import queue
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic, strictjson
@@ -20,6 +19,7 @@ from lastro.errors import LastroError, StorageError
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.paths import AttemptFolder, CampaignFolder, Disk
+from lastro.records import dataclass
 from lastro.rules import Order
 from lastro.run.seen import Seen
 from lastro.storage.transfer.mirror import Mirror, mirror_at, rehearse

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.locale import _
 from lastro.paths import AttemptFolder
+from lastro.records import dataclass
 from lastro.rules import End, Leave, NoticePlan, Stay, decide_notice
 from lastro.run.notices.base import Announcement
 from lastro.run.notices.listener import Listener

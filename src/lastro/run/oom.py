@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from lastro.procs.memory_group import (
     memory_group_of,
     memory_of,
 )
+from lastro.records import dataclass
 from lastro.run.seen import Seen
 from lastro.units import show_bytes
 

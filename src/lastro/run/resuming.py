@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
@@ -16,6 +15,7 @@ from lastro.journal.signals import Signal, SignalWriter
 from lastro.journal.streams import Event, read_stream
 from lastro.locale import _
 from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_attempt
+from lastro.records import dataclass
 from lastro.rules import End, Order, judge_resume
 
 #: How a command that needs a shell begins; see `with_resume`.

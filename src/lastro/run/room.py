@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lastro.clock import Clock
 from lastro.disk.facts import other_disk
@@ -14,6 +14,7 @@ from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.locale import _
 from lastro.paths import Disk, RunFolder
+from lastro.records import dataclass
 from lastro.rules import End, Leave
 from lastro.run.seat import Seat
 from lastro.run.seen import Seen

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lastro import atomic, strictjson
 from lastro.journal.signals import LineReader, Signal
 from lastro.paths import AttemptFolder
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,6 @@ import contextlib
 import os
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from lastro import atomic, strictjson
 from lastro.clock import Clock, iso
 from lastro.paths import RunFolder
 from lastro.procs.identity import ProcessId, is_alive
+from lastro.records import dataclass
 from lastro.rules import Order
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

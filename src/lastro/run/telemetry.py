@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lastro import strictjson
@@ -19,6 +19,7 @@ from lastro.procs.identity import ProcessId, is_alive
 from lastro.procs.job import adopt
 from lastro.procs.memory_group import MemoryGroup, memory_group_of, memory_of
 from lastro.procs.usage import TreeUse, tree_use
+from lastro.records import dataclass
 from lastro.run.gpus import Gpus, gpus_of_this_machine
 from lastro.run.seen import Seen
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
 
 from lastro.clock import Clock
 from lastro.locale import _
 from lastro.paths import CampaignFolder
 from lastro.procs.identity import ProcessId, is_alive
 from lastro.providers.home_sign import HomeSign
+from lastro.records import dataclass
 from lastro.run.limits import can_let_go, let_machine_go
 from lastro.run.rescuing import rescue_own_storage
 from lastro.run.seat import read_seat, read_seat_machine

@@ -8,9 +8,10 @@ a path into them fails, whatever hides it. Devices of graphics cards are shown w
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from lastro.records import dataclass
 from lastro.sandbox.bubblewrap import TOOL, read_only
 from lastro.sandbox.bubblewrap import why_not as cannot
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Annotated, Any, TypeVar
@@ -14,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, GetJsonSchemaHandle
 from pydantic_core import CoreSchema
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money, parse_bytes, parse_duration, parse_money
 
 T = TypeVar("T")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.rules import Best, CheckpointPolicy, StopKind, StopRule
 from lastro.spec import command as commands
 from lastro.spec.base import (

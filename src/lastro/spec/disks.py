@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from pydantic import Field, model_validator
 
 from lastro.billing import storage
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.base import Contradiction, Problem, Strict, Text
 from lastro.spec.prices import (
     GB,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dates
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.disks import Disk
 from lastro.spec.durations import card
 from lastro.spec.egress import Egress

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from pydantic import WithJsonSchema
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.base import Contradiction, Problem, shown
 from lastro.units import parse_bytes, parse_duration
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.base import AlsoWritten, Contradiction, DurationOrZero, Name, Problem, Strict, as_tuple
 
 

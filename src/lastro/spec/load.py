@@ -6,7 +6,6 @@ import difflib
 import types
 import typing
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from lastro.errors import CampaignInvalid
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec import tree as yaml_tree
 from lastro.spec.base import Contradiction, Problem, shown
 from lastro.spec.campaign import Campaign

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import datetime as dates
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, PlainValidator, WithJsonSchema
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.base import AMOUNT_PATTERN, AlsoWritten, Amount, Problem, Size, read_amount, shown
 from lastro.units import Money, show_bytes
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -25,6 +25,7 @@ from ruamel.yaml.events import (
 
 from lastro.errors import CampaignInvalid
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: The parser takes about a second for as much of the worst there is.
 MAX_BYTES = 2**18

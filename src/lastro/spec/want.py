@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.base import Contradiction, Problem, shown
 from lastro.units import parse_bytes
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: What stands in the place of a secret.
 MARK = "[secret]"

@@ -14,12 +14,12 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from lastro import atomic
 from lastro.errors import StorageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import digest_of_sums, sha256_file
 from lastro.units import show_bytes
 

@@ -6,11 +6,11 @@ The bill alone is right: here each of its lines is laid on the axis where it aro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from lastro.clock import from_iso
 from lastro.journal.views import CampaignView, CostLine, MachineView
+from lastro.records import dataclass
 from lastro.view import show
 from lastro.view.outcome_parts import Outcome
 

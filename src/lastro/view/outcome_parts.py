@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lastro.journal.views import DoubtView, WaitView
+from lastro.records import dataclass
 from lastro.units import Money
 
 

@@ -7,7 +7,7 @@ into words by `view.words`. Times are ISO 8601 texts, durations seconds, None is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lastro.journal.views import (
@@ -20,6 +20,7 @@ from lastro.journal.views import (
     MachineView,
 )
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money
 from lastro.view import show
 from lastro.view.burn import Burn

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from html import escape
 
 from lastro.locale import _
 from lastro.plan.model import Plan
 from lastro.plan.parts import Cost, DiskNeed, Option
+from lastro.records import dataclass
 from lastro.units import Money, show_bytes
 from lastro.view import plan_figures as figures
 from lastro.view import show, words

@@ -6,10 +6,10 @@ The terminal and the page draw from the same values, so that they cannot disagre
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from lastro.plan.model import Plan
 from lastro.plan.parts import Option, Slot
+from lastro.records import dataclass
 
 #: A window that is longer than this many calendars would press them into a stripe: it is told, not drawn.
 _FAR = 4.0

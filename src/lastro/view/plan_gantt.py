@@ -7,11 +7,11 @@ is drawn in full, a row for each stage, or small, a row for each lane, to be com
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 
 from lastro.locale import _, forms
 from lastro.plan.parts import Slot
+from lastro.records import dataclass
 from lastro.view import plan_figures as figures
 from lastro.view import ticks, words
 from lastro.view.plan_calendar import Axis, Lease, lanes_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -12,6 +11,7 @@ from lastro import __version__
 from lastro.locale import _
 from lastro.plan.model import Plan
 from lastro.plan.parts import Option
+from lastro.records import dataclass
 from lastro.view import plan_bars, plan_figures, plan_gantt
 from lastro.view.html import environment
 from lastro.view.model import page_language

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from lastro.records import dataclass
 from lastro.view.parts import RunRow
 
 

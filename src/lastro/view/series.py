@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
 from lastro import strictjson
 from lastro.paths import RunFolder
+from lastro.records import dataclass
 
 _Point = tuple[int, float]
 _step = itemgetter(0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from lastro.journal.views import CampaignView
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money
 from lastro.view import show
 from lastro.view.outcome import outcome_of

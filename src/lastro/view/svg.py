@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
 from lastro.locale import _, ngettext
+from lastro.records import dataclass
 from lastro.view import show, ticks
 from lastro.view.parts import Chart, Curve
 from lastro.view.series import Bucket, merge

@@ -10,12 +10,13 @@ import contextlib
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from lastro import strictjson
 from lastro.paths import RunFolder
+from lastro.records import dataclass
 from lastro.view.series import Points, Series, compose
 
 #: Curves of a run, in the order in which they are shown. Over several GPUs `gpu_use` is their mean, the other

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _, ngettext
+from lastro.records import dataclass
 from lastro.view.decided import headline_why
 from lastro.view.parts import Evidence, EvidenceRow, Headline
 from lastro.view.series import Measured

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ from lastro.closeout.reload.place import GIVEN, OUTPUTS, Place
 from lastro.errors import LastroError
 from lastro.locale import _
 from lastro.procs.child import Finished
+from lastro.records import dataclass
 from lastro.sandbox.interpreter import Interpreter, interpreter
 
 ANSWER = "answer.json"

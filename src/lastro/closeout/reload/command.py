@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro.closeout.reload.level import FRESH, JAILED, level_for
@@ -17,6 +17,7 @@ from lastro.closeout.reload.place import CODE, GIVEN, OUTPUTS, Place
 from lastro.errors import UsageError
 from lastro.locale import _
 from lastro.procs.child import Finished
+from lastro.records import dataclass
 from lastro.spec import command as commands
 from lastro.storage.digest import sha256_file
 from lastro.storage.snapshot import unpack

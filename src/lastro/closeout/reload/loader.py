@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
 from lastro.closeout.reload.level import AT_HOME
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

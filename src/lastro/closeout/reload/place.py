@@ -12,11 +12,12 @@ import shutil
 import site
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 
 from lastro.closeout.reload.level import JAILED
 from lastro.procs.child import Finished, run_with_deadline
+from lastro.records import dataclass
 from lastro.sandbox.interpreter import Interpreter, interpreter, program_roots
 from lastro.sandbox.sealed import Given, sealed
 

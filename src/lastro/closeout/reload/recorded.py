@@ -7,10 +7,10 @@ part of the answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 _INPUT, _OUTPUT = "input.", "output."
 #: Largest gap that is allowed, as a share of the largest recorded value, by the type of the weights. Assumed:

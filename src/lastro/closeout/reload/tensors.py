@@ -11,11 +11,11 @@ import math
 import os
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from lastro import strictjson
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: Bits of one element.
 _BITS = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import tarfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
@@ -16,6 +15,7 @@ from lastro.disk.guard.scan import Candidate, scan
 from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.paths import Disk
+from lastro.records import dataclass
 from lastro.stack import Stack, capture
 from lastro.storage.digest import sha256_file
 from lastro.units import show_bytes

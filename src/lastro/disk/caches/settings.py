@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from lastro.disk.caches.table import BESIDE, CACHES, CREDENTIALS, LEGACY, PARTS, Where
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

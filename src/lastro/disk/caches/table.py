@@ -6,8 +6,9 @@ sources of the packages on 2026-11-30.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from lastro.records import dataclass
 
 
 class Where(str, Enum):

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from lastro.disk.guard import again, git, kinds
@@ -18,6 +18,7 @@ from lastro.disk.guard.places import programs_own
 from lastro.disk.guard.scan import Candidate, Scanned, scan
 from lastro.locale import _
 from lastro.paths import Disk
+from lastro.records import dataclass
 
 #: A removed file of a weak kind that a process still holds is mostly its own scratch; not when it is large.
 _REMOVED_BYTES = 1_000_000

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 _SECONDS = 60
 _SAFE = (

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro.disk.guard.scan import Candidate, candidate
+from lastro.records import dataclass
 
 _DELETED = " (deleted)"
 _WRITES = os.O_WRONLY | os.O_RDWR

@@ -6,10 +6,10 @@ Magic numbers are those of the formats' own descriptions; what has none (text, n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: Bytes that are read of the beginning and of the end of each candidate.
 HEAD_BYTES, TAIL_BYTES = 4096, 512

@@ -13,10 +13,11 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro.disk.guard.scan import Candidate
+from lastro.records import dataclass
 
 #: A record is written at the end of an installation; what is so much younger was changed after it.
 _LATER_NS = 2_000_000_000

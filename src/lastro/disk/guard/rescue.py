@@ -7,7 +7,6 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from lastro.disk.guard.kinds import Kind
 from lastro.errors import LastroError, StorageError
 from lastro.locale import _
 from lastro.paths import Disk
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 
 _PIECE = 1 << 20

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from lastro.records import dataclass
 
 _MARKS = frozenset({".git", "CACHEDIR.TAG"})
 

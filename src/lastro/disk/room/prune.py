@@ -6,7 +6,6 @@ import hashlib
 import os
 import tarfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from lastro.disk.guard.scan import Candidate, scan
 from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.paths import CampaignFolder, Disk
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 
 _DAY = 86400.0

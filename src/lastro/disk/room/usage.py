@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +15,7 @@ from lastro.clock import Clock, from_iso, iso
 from lastro.disk.guard.scan import Candidate, scan
 from lastro.errors import StorageError
 from lastro.paths import Disk
+from lastro.records import dataclass
 from lastro.units import Money
 
 _BLOCK = 512

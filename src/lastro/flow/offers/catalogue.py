@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from lastro.billing import LeaseKind
 from lastro.errors import CampaignInvalid
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money
 
 MIB = 2**20

@@ -6,7 +6,6 @@ import datetime as dates
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from lastro.flow.offers.catalogue import (
 )
 from lastro.flow.offers.wanted import Wanted, left_out
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec import tree
 from lastro.spec.load import made_in_code
 from lastro.spec.offers import Offer, Offers

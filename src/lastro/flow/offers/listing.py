@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dates
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from lastro.billing import LeaseKind
 from lastro.flow.offers.catalogue import GIB
 from lastro.flow.offers.wanted import Wanted, left_out
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.doubts import Doubt, age_days, doubts
 from lastro.spec.durations import card
 from lastro.spec.offers import Offer, Offers

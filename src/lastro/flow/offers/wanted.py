@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
 from lastro.plan.eligible import lies_in
+from lastro.records import dataclass
 from lastro.spec.durations import card
 from lastro.units import Money, show_bytes
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from lastro import atomic, strictjson
 from lastro.errors import StorageError
 from lastro.flow.transfers.price import Ends, estimate, jurisdiction_of
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.offers import Offers
 
 

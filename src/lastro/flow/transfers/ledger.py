@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from lastro import atomic, strictjson
 from lastro.clock import Clock
 from lastro.errors import StoppedByRule
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import Money, show_bytes
 
 #: The record is padded to this and written by one call, so that a kill leaves the old or the new one.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from lastro.flow.transfers.copies import Copy, nearest, read_copies, record_copy
 from lastro.flow.transfers.ledger import Cap, Ledger, may_move, over
 from lastro.flow.transfers.price import Ends, Estimate, estimate
 from lastro.paths import Home
+from lastro.records import dataclass
 from lastro.spec.load import load_offers_file
 from lastro.spec.offers import Offers
 from lastro.storage.transfer.place import Bucket, Remote, parse_place

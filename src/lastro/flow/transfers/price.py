@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.spec.egress import Egress, egress_cost
 from lastro.spec.offers import Offers
 from lastro.spec.prices import Priced

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,6 +14,7 @@ from lastro.plan.solve.layout import Layout, tightened
 from lastro.plan.solve.problem import Package, Problem, Task
 from lastro.plan.solve.shelf import hosts
 from lastro.plan.solve.solution import Held, Placed
+from lastro.records import dataclass
 
 Place = tuple[int, int]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lastro.locale import _
 from lastro.plan.solve.bound import lower_bound
@@ -19,6 +19,7 @@ from lastro.plan.solve.master import Choice, Master
 from lastro.plan.solve.problem import Package, Problem
 from lastro.plan.solve.shelf import families, hosts
 from lastro.plan.solve.solution import NoPlan, Solution, gap_of, is_proven
+from lastro.records import dataclass
 
 #: So many places for tasks (lease x task) are few enough to look for a proof over all that can be rented.
 SMALL = 1500

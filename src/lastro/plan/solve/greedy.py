@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from lastro.plan.solve.cost import fine_lease, longest_span
 from lastro.plan.solve.dice import Dice
 from lastro.plan.solve.listing import Listed, Shop, Taste, lay
 from lastro.plan.solve.problem import Package, Task
 from lastro.plan.solve.shelf import Family
+from lastro.records import dataclass
 
 #: What a tick earlier is worth, in rates of the cheapest machine: nothing, little, much.
 _HURRIES = (0.0, 0.3, 1.0, 10.0)

@@ -7,12 +7,12 @@ everywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from lastro.plan.solve.calendar import Calendar, Limits, Place
 from lastro.plan.solve.dice import Dice
 from lastro.plan.solve.layout import Layout, objective_of
 from lastro.plan.solve.problem import Package, Problem
+from lastro.records import dataclass
 
 #: Tasks that are free at once, to begin with: one more where CP-SAT settles them, one less where it does not.
 FREE, LEAST_FREE = 15, 5

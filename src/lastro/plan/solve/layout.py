@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lastro.plan.solve.check import check
 from lastro.plan.solve.cost import cost_of
 from lastro.plan.solve.problem import Problem
 from lastro.plan.solve.solution import Held, Method, Placed, Solution, gap_of, is_proven
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from lastro.plan.solve.cost import fine_machine, fine_price, longest_span
@@ -13,6 +12,7 @@ from lastro.plan.solve.problem import Package, Problem, Task, in_order
 from lastro.plan.solve.shelf import hosts
 from lastro.plan.solve.solution import Held, Placed
 from lastro.plan.solve.timeline import Timeline
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lastro.billing import LeaseKind
 from lastro.plan.solve.cost import longest_span
 from lastro.plan.solve.mip import Answer, Mip
 from lastro.plan.solve.problem import Package, Problem, Task
 from lastro.plan.solve.shelf import Family, hosts
+from lastro.records import dataclass
 
 _MICRO = 1_000_000
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from lastro.records import dataclass
 
 #: HiGHS decides with tolerances of 1e-6 or finer; what it calls a bound is believed with this much less.
 TOLERANCE = 1e-6

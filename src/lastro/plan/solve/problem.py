@@ -7,11 +7,12 @@ a duration is rounded up to it, so that what fits here fits in truth.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from graphlib import CycleError, TopologicalSorter
 
 from lastro.billing import LeaseKind
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lastro.billing import LeaseKind
 from lastro.plan.solve.check import runs_on
 from lastro.plan.solve.cost import fine_lease, longest_span
 from lastro.plan.solve.problem import Package, Problem, Task
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

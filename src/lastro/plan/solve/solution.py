@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from lastro.records import dataclass
 
 Method = Literal["exact", "packages+calendar", "greedy"]
 #: A bound that is this close (a share of the objective) proves it: HiGHS itself decides with 1e-6.

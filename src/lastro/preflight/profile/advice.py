@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.locale import _
 from lastro.preflight.profile.law import Bound, Paces, predicted
 from lastro.preflight.profile.seen import Seen
+from lastro.records import dataclass
 from lastro.units import show_bytes
 
 #: What gains less than this is within what two profiles of the same loop differ by.

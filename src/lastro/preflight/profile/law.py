@@ -7,10 +7,10 @@ time in which *any* kernel ran, and one small kernel shows 100 %.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: From so much waiting and so much to win on, the input is what holds a loop up; below the second pair it is
 #: not. Between the two nobody should be sent to work on either side. Assumed; the margins are wider than the

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.locale import _
 from lastro.preflight.profile.advice import Step, advice
 from lastro.preflight.profile.law import Bound, Judged, judge, predicted
 from lastro.preflight.profile.seen import Seen, read_seen
+from lastro.records import dataclass
 
 #: A prediction that is off by more than this factor is told; the law itself is good to 15 %. Assumed.
 DOUBTED = 1.3

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.preflight.profile.law import Paces
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@ import math
 import os
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from lastro.preflight.check import Finding, Level, Subject
 from lastro.preflight.lent import lent_command
 from lastro.preflight.speed.law import MOST_PAIRS, SLOW, Answer, Bounds, Judged, judge
 from lastro.procs.child import run_with_deadline
+from lastro.records import dataclass
 from lastro.stack import Stack, cgroup_limits
 
 #: Longest wait: the kernels take about 5 s of CPU with the import of torch; a full box gives little of it.

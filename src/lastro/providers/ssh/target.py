@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lastro.errors import UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 
 SCHEME = "ssh://"
 _FORM = re.compile(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lastro import strictjson
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.run.notices.base import Announcement
 from lastro.run.notices.web import Reply, ask, nonsense, seconds_until
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lastro import strictjson
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.run.notices.base import Announcement, ServiceError
 from lastro.run.notices.web import Reply, ask, nonsense, seconds_until
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from lastro.errors import LastroError
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

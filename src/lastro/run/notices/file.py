@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import strictjson
 from lastro.errors import StorageError
+from lastro.records import dataclass
 from lastro.run.notices.base import Announcement
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.run.notices.base import Announcement
 from lastro.run.notices.web import ask, nonsense
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from urllib.parse import urlsplit
 
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.run.notices.base import ServiceError
 
 #: An answer of a metadata service is a few hundred bytes; more comes from something else.

@@ -11,13 +11,14 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lastro import atomic, strictjson
 from lastro.errors import StorageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import digest_of_sums
 
 FORMAT = "lastro.pack/1"

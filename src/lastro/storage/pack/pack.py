@@ -8,12 +8,12 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
 from lastro.errors import StorageError, UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.pack.checksum import best
 from lastro.storage.pack.cut import SHARD_BYTES, cut, samples, taken
 from lastro.storage.pack.index import index_bytes

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lastro import atomic
 from lastro.errors import StorageError, UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.pack.names import shown
 from lastro.storage.pack.tree import Entry, Kind, LeftOut, read_tree
 

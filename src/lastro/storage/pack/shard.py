@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
 from lastro.errors import StorageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.pack.checksum import Running, summer
 from lastro.storage.pack.header import END, header_of, padding
 from lastro.storage.pack.names import shown

@@ -6,9 +6,9 @@ import os
 import stat
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from lastro.records import dataclass
 from lastro.storage.pack.checksum import Running
 from lastro.storage.pack.index import Index
 from lastro.storage.pack.layout import PackManifest

@@ -6,12 +6,12 @@ import os
 import shutil
 import tarfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro import atomic
 from lastro.errors import StorageError, UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.pack.checksum import Running
 from lastro.storage.pack.index import Index
 from lastro.storage.pack.layout import PackManifest

@@ -6,11 +6,11 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.errors import StorageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 from lastro.storage.pack.checksum import Running, summer
 from lastro.storage.pack.index import Index

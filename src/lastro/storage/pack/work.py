@@ -10,11 +10,11 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lastro import atomic
+from lastro.records import dataclass
 from lastro.storage.pack.layout import WORK, shard_name
 from lastro.storage.pack.shard import Written, write_shard
 from lastro.storage.pack.tree import Entry, Kind

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from lastro import strictjson
 from lastro.errors import StorageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import digest_of_sums
 
 FORMAT = "lastro.files/1"

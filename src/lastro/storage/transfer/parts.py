@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from lastro.locale import _
+from lastro.records import dataclass
 
 MIB = 2**20
 #: A part is the least that is sent again. Source: the limits of Amazon S3 (2026-11): 5 MiB to 5 GiB a part,

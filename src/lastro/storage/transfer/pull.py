@@ -8,13 +8,13 @@ import shutil
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 from lastro import atomic
 from lastro.errors import StorageError, UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 from lastro.storage.transfer.journal import PieceJournal
 from lastro.storage.transfer.manifest import NAME, Files, SentFile, inside, read_files

@@ -8,12 +8,12 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lastro.errors import StorageError, UsageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 from lastro.storage.pack.names import shown
 from lastro.storage.pack.tree import Kind, LeftOut, read_tree

@@ -7,11 +7,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastro.errors import StorageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.transfer.place import Remote
 
 _MOVED = re.compile(r"^Total bytes sent: ([\d,.]+)$|^Total bytes received: ([\d,.]+)$", re.M)

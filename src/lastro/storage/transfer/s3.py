@@ -10,12 +10,12 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from lastro.errors import StorageError
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.storage.transfer.parts import There
 from lastro.storage.transfer.place import Bucket
 

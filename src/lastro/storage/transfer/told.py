@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from lastro.records import dataclass
 from lastro.storage.transfer.parts import percentiles
 
 
