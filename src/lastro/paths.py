@@ -7,9 +7,9 @@ outlives the machine). The same run has the same relative path on every disk.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from lastro.records import dataclass
 
 
 def home_root() -> Path:
@@ -582,7 +582,10 @@ class AttemptFolder:
         return self.root / "signals.jsonl"
 
     def rank_signals(self, rank: int) -> Path:
-        """`signals.<rank>.jsonl`: what a process says that is not the first; nobody acts upon it."""
+        """`signals.<rank>.jsonl`: what a process says that is not the first; nobody acts upon it.
+
+        But for a full disk: of that all have to hear, and it is told in `signals`.
+        """
         return self.root / f"signals.{rank}.jsonl"
 
     @property

@@ -104,6 +104,22 @@ def test_a_new_process_finds_the_file_that_an_earlier_one_has_written(tmp_path: 
     assert len(_bases(tmp_path)) == 1
 
 
+class Packed(torch.nn.Parameter):
+    """A parameter with a type of its own, as those of a base that was packed to few bits."""
+
+
+def test_a_frozen_parameter_of_a_type_of_its_own_is_written_once_too(tmp_path: Path) -> None:
+    model = Adapted()
+    packed = torch.arange(4_000_000).to(torch.uint8)
+    model.frozen.weight = Packed(packed, requires_grad=False)
+    life = Life(tmp_path, model)
+
+    sizes = [_size(life.save(step)) for step in (1, 2)]
+
+    assert max(sizes) <= 1.1 * 12 * TRAINABLE + 64 * 1024
+    assert torch.equal(_frozen_in(tmp_path / "2-a1"), packed)
+
+
 CHANGES: dict[str, Callable[[Any], object]] = {
     "in place": lambda weight: weight.add_(1.0),
     "past the count of changes": lambda weight: weight.data.mul_(1.5),

@@ -26,7 +26,7 @@ def test_one_value_that_is_no_number_is_found_wherever_it_is(kind: torch.dtype, 
 
     value[at] = torch.tensor(bad).to(kind)
 
-    if kind is torch.float8_e4m3fn and value[at].float().isfinite():
+    if kind.itemsize == 1 and value[at].float().isfinite():
         return  # this type has no infinity: it became the largest number
     assert not is_finite(_bytes(value), DTYPES[kind])
 

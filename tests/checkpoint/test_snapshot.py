@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+import torch.ao.nn.quantized
+import torch.ao.quantization
 from torch import nn
 
 from lastro.checkpoint import snapshot, store
@@ -154,11 +156,17 @@ def test_views_are_saved_as_what_they_show(tmp_path: Path) -> None:
         torch.tensor(3.5),
         torch.tensor([1 + 2j, -0.0 - 1j], dtype=torch.complex64).conj(),
         torch.tensor([1.0, -0.0, 448.0]).to(torch.float8_e4m3fn),
+        torch.tensor([1.0, float("inf"), 57344.0]).to(torch.float8_e5m2),
+        torch.tensor([1.0, float("nan"), 240.0]).to(torch.float8_e4m3fnuz),
+        torch.tensor([1.0, float("nan"), 57344.0]).to(torch.float8_e5m2fnuz),
         torch.tensor([float("nan"), float("inf"), -0.0]).to(torch.bfloat16),
         torch.tensor([True, False]),
         torch.tensor([2**63 - 1, -(2**63)]),
     ],
-    ids=["not contiguous", "empty", "scalar", "conjugated", "float8", "not finite", "truth", "large"],
+    ids=[
+        *("not contiguous", "empty", "scalar", "conjugated", "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz"),
+        *("not finite", "truth", "large"),
+    ],
 )
 def test_a_tensor_of_any_kind_comes_back_bit_by_bit(tmp_path: Path, value: torch.Tensor) -> None:
     folder = save(tmp_path, box=Box(value=value))
@@ -207,23 +215,105 @@ def test_live_state_does_not_share_memory_with_the_file(tmp_path: Path) -> None:
     assert float(box.state["weight"].sum()) == 1000
 
 
+#: Both without types of their own.
+quantization: Any = torch.ao.quantization
+quantised_modules: Any = torch.ao.nn.quantized
+
+
+class Packed(torch.Tensor):
+    """A tensor with a type of its own."""
+
+
 @pytest.mark.parametrize(
-    ("value", "why"),
+    ("value", "why", "way_out"),
     [
-        (torch.ones(2, 2).to_sparse(), "not dense"),
-        (torch.empty(3, device="meta"), "meta device"),
-        (torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8), "a quantised tensor"),
-        (torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "not dense"),
-        (torch.ones(2, dtype=torch.complex128), "complex128 is not in the safetensors format"),
+        (torch.ones(2, 2).to_sparse(), "not dense", "to_dense"),
+        (torch.empty(3, device="meta"), "meta device", "to_empty"),
+        (torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8), "quantised", "quantise that again"),
+        (torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "not dense", "unbind"),
+        (torch.ones(2).as_subclass(Packed), "a Packed is not a plain tensor", "load_state_dict"),
+        (torch.ones(2, dtype=torch.complex128), "complex128 is not in the safetensors", "view_as_real"),
+        (torch.ones(2).to(torch.float8_e8m0fnu), "float8_e8m0fnu is not in the safetensors", "torch.uint8"),
+        (torch.float32, "an element type is no number", "its name"),
     ],
 )
-def test_tensors_that_cannot_be_kept_exactly_are_refused_by_name(
-    tmp_path: Path, value: torch.Tensor, why: str
+def test_what_cannot_be_kept_exactly_is_refused_by_name_with_the_way_out(
+    tmp_path: Path, value: object, why: str, way_out: str
 ) -> None:
-    with pytest.raises(CheckpointDamaged, match=rf"box/deep/0 cannot be saved: .*{why}"):
+    with pytest.raises(CheckpointDamaged, match=rf"box/deep/0 cannot be saved: .*{why}") as refused:
         save(tmp_path, box=Box(deep=[value]))
 
+    assert way_out in str(refused.value.hint)
     assert list(tmp_path.iterdir()) == []
+
+
+def dynamically_quantised() -> nn.Module:
+    module: nn.Module = quantization.quantize_dynamic(nn.Sequential(nn.Linear(4, 3)), {nn.Linear})
+    return module
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("make", [dynamically_quantised, lambda: quantised_modules.Linear(4, 3)])
+def test_a_quantised_module_is_refused_with_the_way_out(
+    tmp_path: Path, make: Callable[[], nn.Module]
+) -> None:
+    """Its state has an element type and a tuple of packed tensors, under names of its own."""
+    with pytest.raises(
+        CheckpointDamaged, match=r"model/(0\.)?_packed_params\.dtype .*a quantised m"
+    ) as refused:
+        save(tmp_path, model=make())
+
+    assert "track the model that it was made from" in str(refused.value.hint)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_a_module_that_learns_to_be_quantised_comes_back(tmp_path: Path) -> None:
+    """Its observers have an infinity at first, and ranges of another shape once they have seen something."""
+
+    def observed() -> nn.Module:
+        model = nn.Sequential(nn.Linear(4, 3))
+        model.qconfig = quantization.get_default_qat_qconfig("fbgemm")
+        module: nn.Module = quantization.prepare_qat(model.train())
+        return module
+
+    old, new = observed(), observed()
+    old(torch.randn(5, 4))
+    folder = save(tmp_path, model=old)
+
+    restore(folder, model=new)
+
+    given = torch.randn(5, 4)
+    assert same(old.state_dict(), new.state_dict())
+    assert torch.equal(old.eval()(given), new.eval()(given))
+
+
+def test_views_of_one_memory_are_filled_where_they_are(tmp_path: Path) -> None:
+    """As of parameters that were laid into one row: whoever holds the row sees what was restored."""
+
+    class Flat(nn.Module):
+        def __init__(self, row: torch.Tensor) -> None:
+            super().__init__()
+            self.row = row
+            self.register_buffer("front", row[:6].view(2, 3))
+            self.register_buffer("back", row[4:])
+
+    new = Flat(torch.zeros(10))
+    restore(save(tmp_path, model=Flat(torch.arange(10.0))), model=new)
+
+    assert new.row.tolist() == list(range(10))
+
+
+def test_a_model_without_any_number_comes_back(tmp_path: Path) -> None:
+    class Empty(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("nothing", torch.empty(0, 3))
+
+    new = Empty()
+    restore(save(tmp_path, model=Empty()), model=new)
+
+    assert new.state_dict()["nothing"].shape == (0, 3)
 
 
 def test_another_shape_is_named(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,10 +79,14 @@ def start_nursery(*modules: str) -> Iterator[Nursery]:
         process.wait(timeout=60)
 
 
+def start_divided_nursery() -> AbstractContextManager[Nursery]:
+    """Start one whose processes know `fully_shard` already."""
+    return start_nursery("torch.distributed.fsdp", "torch.distributed.checkpoint", "torch._dynamo")
+
+
 @pytest.fixture(scope="session")
 def divided_nursery() -> Iterator[Nursery]:
-    """One whose processes know `fully_shard` already."""
-    with start_nursery("torch.distributed.fsdp", "torch.distributed.checkpoint", "torch._dynamo") as process:
+    with start_divided_nursery() as process:
         yield process
 
 

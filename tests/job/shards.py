@@ -3,8 +3,10 @@
 `batch`: of each process. `whole`: nothing is divided, for one process. `hidden`: the width of the model;
 `frozen`: its inner layer does not train. `die_at`: this process (rank, update) kills itself by SIGKILL;
 `crash`: this process (rank, update, call) ends right before that durable call (from 1) after the update.
-`dump_at`: the gathered state is written when this update is complete. Writes what each process was given
-and has drawn, the gathered state that it goes on from, and that at its end.
+`dump_at`: the gathered state is written when this update is complete. `fill_at`: this process (rank, update)
+fills the disk named by `disk` but for a megabyte. `second`: the second process begins to write its part of a
+checkpoint when the first one has written its own. Writes what each process was given and has drawn; without
+`disk`, also the gathered state that it goes on from, and that at its end.
 """
 
 from __future__ import annotations
@@ -12,6 +14,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,6 +25,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
 
 import lastro
+from lastro.checkpoint import bulk
 
 wish: dict[str, Any] = json.loads(os.environ["SHARDS"])
 torch.manual_seed(1)
@@ -55,6 +61,8 @@ def gathered(tree: Any) -> Any:
 
 
 def dump(name: str) -> None:
+    if "disk" in wish:
+        return
     state = {name: gathered(item.state_dict()) for name, item in tracked.items()}
     if rank == 0:
         torch.save(state, attempt.folder / name)
@@ -79,6 +87,18 @@ def end_before(call: int) -> None:
         setattr(os, name, counting(getattr(os, name)))
 
 
+real_write = bulk.write
+
+
+def write_second(path: Path, memory: memoryview, heed: Callable[[memoryview], object]) -> None:
+    """Write when there is as much of the first one's part as of this one's."""
+    while sum(part.stat().st_size for part in path.parent.glob("tensors.0.*")) < len(memory):
+        time.sleep(0.001)
+    real_write(path, memory, heed)
+
+
+if wish.get("second") and rank == 1:
+    bulk.write = write_second
 model = Net(wish.get("hidden", 5))
 model.inner.requires_grad_(not wish.get("frozen"))
 if not wish.get("whole"):
@@ -108,6 +128,10 @@ for step, (words, numbers) in attempt.steps(loader, epochs=2):
     scheduler.step()
     if step.number == wish.get("dump_at"):
         dump("at.pt")
+    if [rank, step.number] == wish.get("fill_at"):
+        from tests.disk.small import fill
+
+        fill(Path(wish["disk"]), leave=1_000_000)
     if [rank, step.number] == wish.get("die_at"):
         os.kill(os.getpid(), signal.SIGKILL)
     if [rank, step.number] == wish.get("crash", [])[:2]:

@@ -542,6 +542,20 @@ MECHANISMS = (
         "tests/job/test_checkpoint_room.py::test_who_finds_the_disk_full_gets_it_and_waits_for_nothing",
     ),
     Mechanism(
+        "a process that waits for room is heard, whichever it is",
+        "job/room.py",
+        "self._words = SignalWriter(place.folder.signals)",
+        "self._words = SignalWriter(place.signals)",
+        "tests/job/test_room_of_ranks.py::test_while_one_waits_for_room_all_do_and_nothing_is_half_published",
+    ),
+    Mechanism(
+        "a process that waits for room gives the sign of life of all",
+        "job/saver.py",
+        "heard = Heartbeat(place.folder.heartbeat)",
+        "heard = Heartbeat(place.heartbeat)",
+        "tests/job/test_room_of_ranks.py::test_while_one_waits_for_room_all_do_and_nothing_is_half_published",
+    ),
+    Mechanism(
         "a hold leaves a part of the disk to everything else",
         "disk/hold.py",
         "if room.for_work >= more + beside:",
@@ -1036,7 +1050,7 @@ MECHANISMS = (
     Mechanism(
         "what the next save makes superfluous goes before it",
         "job/writer.py",
-        "if not retention.make_room(self._checkpoints, self._policy, self._verified):",
+        "if not (mine and retention.make_room(self._checkpoints, self._policy, self._verified)):",
         "if True:",
         "tests/job/test_room.py::test_what_the_next_save_makes_superfluous_goes_first",
     ),

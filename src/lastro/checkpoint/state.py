@@ -32,11 +32,17 @@ def join(path: str, key: object) -> str:
     return f"{path}/{key}"
 
 
-def refused(path: str, what: str) -> CheckpointDamaged:
-    """Return the error for a value that cannot be kept exactly."""
+def refused(path: str, what: str, way_out: str | None = None) -> CheckpointDamaged:
+    """Return the error for a value that cannot be kept exactly.
+
+    Args:
+        path: of the value.
+        what: is the matter with it.
+        way_out: what to keep instead; None: what can be kept at all.
+    """
     return CheckpointDamaged(
         _("{path} cannot be saved: {what}").format(path=path, what=what),
-        hint=_("keep numbers, text, bytes, lists, dicts and dense tensors in state_dict()"),
+        hint=way_out or _("keep numbers, text, bytes, lists, dicts and dense tensors in state_dict()"),
     )
 
 

@@ -40,7 +40,8 @@ class CheckpointRoom:
         self._checkpoints = place.folder.run.checkpoints
         self._keep = order.checkpoint.keep
         # Nobody would remove it after a script that was started by hand and was killed.
-        self._active = place.ranks.first and not place.by_hand
+        self._may_be = not place.by_hand
+        self._active = place.ranks.first and self._may_be
         self._size = self._once = 0
         self._lock = threading.Lock()
 
@@ -68,9 +69,12 @@ class CheckpointRoom:
                 hold(self._disk, self._path, min(held(self._path), rest))
 
     def let_go(self) -> bool:
-        """Let go all of it, as for somebody who finds the disk full; tell whether there was something."""
+        """Let go all of it, as for somebody who finds the disk full; tell whether there was something.
+
+        Any process of the job may find it so, and what the first one holds is of no use to it then.
+        """
         with self._lock:
-            return self._active and release_hold(self._path)
+            return self._may_be and release_hold(self._path)
 
     def end(self) -> None:
         """Hold nothing any more: no checkpoint is to come."""

@@ -7,7 +7,6 @@ last one is; then each reads its own part again. All of them go through the same
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from lastro.checkpoint.snapshot import STATE, Snapshot
 from lastro.errors import LastroError, StorageError
 from lastro.job.ranks import Ranks
 from lastro.locale import _
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class JointSave:
         ranks: a line between the processes on which nothing else is said meanwhile.
         facts: of the manifest.
         checkpoints: the run's folder of them.
-        folder: in it, where the parts wait until they are published; made by the first process.
+        folder: in it, where the parts wait until they are published; made by whoever comes first.
         still_mine: see `store.publish`.
     """
 
@@ -70,6 +70,7 @@ class JointSave:
 
     def write(self, snapshot: Snapshot) -> None:
         """Write this process's part, and see that it is durable. Can be called again after a full disk."""
+        atomic.make_folder(self._folder)
         for left_over in self._folder.glob(f"tensors.{self._ranks.rank}.*"):
             left_over.unlink()
         draft = store.Draft(self._folder, self._last_check)

@@ -27,13 +27,18 @@ MORE_BYTES = 64 * 1024
 
 
 class FullDisk:
-    """Waits for room, as often as that is needed. `sign_of_life` is called at each look."""
+    """Waits for room, as often as that is needed. `sign_of_life` is called at each look.
+
+    Where several processes train together, all of them wait while one does, and the supervisor listens to the
+    first one: so each of them speaks in its place here.
+    """
 
     def __init__(self, place: Place, request: LeaveRequest) -> None:
         self._disk = place.disk
+        self._ranks = place.ranks
         self._request = request
         # Of its own: the words that tell of a full disk must not wait for room themselves.
-        self._words = SignalWriter(place.signals)
+        self._words = SignalWriter(place.folder.signals)
         self._since: float | None = None
         self._what = ""
         self.sign_of_life: Callable[[], None] = lambda: None
@@ -60,6 +65,8 @@ class FullDisk:
             return
         room = self._look()
         needed = max(least, room.for_work + MORE_BYTES)
+        if not self._ranks.first:
+            what = _("{what} (process {rank})").format(what=what, rank=self._ranks.rank)
         self._say_full(what, room, needed)
         began, pause = time.monotonic(), LOOK_SECONDS[0]
         while not self._request.asked:
@@ -72,6 +79,10 @@ class FullDisk:
             StorageError.exit_code,
             _("asked to leave while the disk is full: {what} could not be kept").format(what=what),
         )
+
+    def has_room_for(self, needed: int) -> bool:
+        """Tell whether so many bytes are free, beside what keeps a full disk manageable."""
+        return self._look().for_work >= needed
 
     def foresee(self, what: str, needed: int) -> None:
         """Say in time that the disk will not hold what is still to come; nothing waits for it yet.

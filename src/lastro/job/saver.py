@@ -65,7 +65,8 @@ class Saver:
         self._request = request
         self._heart = Heartbeat(place.heartbeat)
         self._full = full
-        full.sign_of_life = lambda: self._heart.beat(self.step)
+        heard = Heartbeat(place.folder.heartbeat)  # by the supervisor, whichever process it is that waits
+        full.sign_of_life = lambda: heard.beat(self.step)
         self._writer = CheckpointWriter(place, full)
         self._arena = Arena()
         self._base = Base()
@@ -439,22 +440,21 @@ class Saver:
             random=random,
             together=self._ranks if self._divided else None,
         )
-        joint = self._joint(facts) if self._divided else None
+        joint = self._joint(facts, taken) if self._divided else None
         self._saved_step, self._saved_name, self._saved_time = self.step, facts.name, began
         self._writer.begin(facts, taken, self._not_finite_from_start, began, joint)
         self._settle()
 
-    def _joint(self, facts: store.Facts) -> JointSave:
-        """Begin a save that each process has a part in. The first one makes the place for the parts."""
-        checkpoints = self._place.folder.run.checkpoints
-        folder = f"{atomic.TEMPORARY}parts-{facts.name}-{secrets.token_hex(6)}" if self._ranks.first else ""
-        if self._ranks.first:
-            atomic.make_folder(checkpoints / folder)
+    def _joint(self, facts: store.Facts, taken: snapshot.Snapshot) -> JointSave:
+        """Begin a save that each process has a part in. The first one sees to the room for all parts."""
+        sizes = self._ranks.at_first((taken.size, taken.to_write - taken.size))
+        if sizes is not None:
+            self._writer.make_way(sum(size for size, _once in sizes), sum(once for _size, once in sizes))
         return JointSave(
             ranks=self._beside,
             facts=facts,
-            checkpoints=checkpoints,
-            folder=self._ranks.from_first(folder),
+            checkpoints=self._place.folder.run.checkpoints,
+            folder=self._ranks.from_first(f"{atomic.TEMPORARY}parts-{facts.name}-{secrets.token_hex(6)}"),
             still_mine=self._place.still_mine,
         )
 

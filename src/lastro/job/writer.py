@@ -12,7 +12,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro import atomic
@@ -27,6 +27,7 @@ from lastro.job.place import Place
 from lastro.job.room import FullDisk
 from lastro.journal.signals import Signal, SignalWriter
 from lastro.locale import _
+from lastro.records import dataclass
 from lastro.units import show_bytes
 
 #: A smaller state is durable before the loop goes on: that takes milliseconds, so nothing would be won by
@@ -102,13 +103,13 @@ class CheckpointWriter:
     def foresee(self, size: int, once: int = 0) -> None:
         """Hold the room for the checkpoints that are kept and the one being made; say when it is not there.
 
-        Once, and again when they turn out larger.
+        Once, and again when they turn out larger. The first process sees to it for all.
 
         Args:
             size: bytes of one checkpoint.
             once: bytes that are written a single time.
         """
-        if size <= self._foreseen * _MUCH_LARGER:
+        if not self._place.ranks.first or size <= self._foreseen * _MUCH_LARGER:
             return
         self._foreseen = size
         there = len(store.names(self._checkpoints))
@@ -122,6 +123,20 @@ class CheckpointWriter:
         held = self._room.take(size, once)
         if held is not None and (held.why_not or "") != self._told_held:
             self._tell_held(held)
+
+    def make_way(self, size: int, once: int) -> None:
+        """See to the room of a save of which other processes write parts, before any of them does.
+
+        They do not know what the whole takes, and what is held or superfluous is not theirs to let go.
+
+        Args:
+            size: bytes of the whole checkpoint.
+            once: bytes that are written beside it.
+        """
+        self.foresee(size, once)
+        self._room.make_way()
+        if not self._full.has_room_for(size + once) and not self._room.let_go():
+            retention.make_room(self._checkpoints, self._policy, self._verified)
 
     def _tell_held(self, held: Held) -> None:
         self._told_held = held.why_not or ""
@@ -174,7 +189,8 @@ class CheckpointWriter:
             save.left = [self._write_part, self._collect, *save.left]
         if joint is None or joint.first:
             save.left += [self._announce, self._let_go]
-        self.foresee(snapshot.size, snapshot.to_write - snapshot.size)
+        if joint is None:
+            self.foresee(snapshot.size, snapshot.to_write - snapshot.size)
         self._go_on(save)
 
     def settle(self, *, wait: bool = False) -> Cost | None:
@@ -234,7 +250,9 @@ class CheckpointWriter:
         """Let go what is held, then what this save makes superfluous anyway; else wait for room."""
         if self._room.let_go():
             return
-        if not retention.make_room(self._checkpoints, self._policy, self._verified):
+        # Of a checkpoint in parts each has read its own again, and only the first one has heard of all.
+        mine = self._place.ranks.first
+        if not (mine and retention.make_room(self._checkpoints, self._policy, self._verified)):
             self._full.wait(_("step {step}").format(step=save.facts.step), save.snapshot.to_write)
 
     def _tell_at_exit(self) -> None:

@@ -99,9 +99,10 @@ class LimitWatch:
                 facts = strictjson.loads(line)
                 if facts["kind"] == Signal.CHECKPOINT.value:
                     self._save_seconds = float(facts["seconds"])
-                elif facts["kind"] == Signal.DISK_FULL.value:
+                elif facts["kind"] == Signal.DISK_FULL.value and self._waits_since is None:
                     self._waits_since = float(facts["mono"])
-                elif facts["kind"] == Signal.DISK_ROOM.value:
+                elif facts["kind"] == Signal.DISK_ROOM.value and self._waits_since is not None:
+                    # Several processes that wait together wait once.
                     self._waits_since, self._waited = None, self._waited + float(facts["seconds"])
         beat = read_beat(self._folder.heartbeat)
         if beat is not None and self._beat is not None and beat.step > self._beat.step:

@@ -24,6 +24,8 @@ _PATTERNS: dict[str, tuple[Any, int, int]] = {
     "F8_E5M2": (np.uint8, 0x7F, 0x7C),
     "F8_E4M3": (np.uint8, 0x7F, 0x7F),
 }
+#: Types of a byte without infinities and without a negative zero: its place is that of their only NaN.
+_ONE_NAN = {"F8_E4M3FNUZ": 0x80, "F8_E5M2FNUZ": 0x80}
 
 
 def is_finite(memory: memoryview, dtype: str) -> bool:
@@ -33,6 +35,8 @@ def is_finite(memory: memoryview, dtype: str) -> bool:
         memory: whole elements, aligned as their type asks.
         dtype: its name in the safetensors format.
     """
+    if dtype in _ONE_NAN:
+        return not _has_byte(memory, _ONE_NAN[dtype])
     if dtype not in _PATTERNS or not len(memory):
         return True
     kind, no_sign, infinity = _PATTERNS[dtype]
@@ -45,3 +49,8 @@ def is_finite(memory: memoryview, dtype: str) -> bool:
         if without_sign.max() >= infinity:
             return False
     return True
+
+
+def _has_byte(memory: memoryview, byte: int) -> bool:
+    numbers = np.frombuffer(memory, dtype=np.uint8)
+    return any((numbers[start : start + _PIECE] == byte).any() for start in range(0, len(numbers), _PIECE))

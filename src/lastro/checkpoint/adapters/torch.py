@@ -18,6 +18,7 @@ from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.bulk import Reader
 from lastro.checkpoint.divided import Divided
 from lastro.checkpoint.state import refused
+from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 #: How many elements of a tensor tell that it has not been changed behind its count of changes.
 _SAMPLE = 64
 _PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+_QUANTISED = (torch.qint8, torch.quint8, torch.qint32, torch.quint4x2, torch.quint2x4)
 
 
 class Torch:
@@ -41,6 +43,7 @@ class Torch:
 
     def take(self, path: str, value: Any) -> str | None:
         if not isinstance(value, torch.Tensor):
+            _check_element_type(path, value)
             return None
         _check_kind(path, value)
         self._devices.setdefault(path.split("/", 1)[0], set()).add(value.device.type)
@@ -61,7 +64,7 @@ class Torch:
             for item in objects.values()
             if isinstance(item, torch.nn.Module)
             for parameter in item.parameters()
-            if not parameter.requires_grad and (type(parameter) in _PLAIN_TYPES or _is_divided(parameter))
+            if not parameter.requires_grad and _is_held_plainly(parameter)
         }
         self._frozen = frozenset(key for key in keys if key is not None)
 
@@ -212,26 +215,78 @@ def _has_divided(tree: Any) -> bool:
     return _is_divided(tree)
 
 
+def _is_held_plainly(parameter: torch.nn.Parameter) -> bool:
+    """Tell whether a state has this parameter as a plain tensor, or divided.
+
+    The parameter itself may be of a type of its own, as those of a base that was packed to four bits.
+    """
+    return _is_divided(parameter) or type(parameter.detach()) in _PLAIN_TYPES
+
+
 def _own(value: Any) -> Any:
     """Return what this process holds of a tensor: a part of it, or all."""
     return value.to_local() if _is_divided(value) else value
 
 
+def _check_element_type(path: str, value: object) -> None:
+    """Refuse an element type that stands as a value of its own, as in the state of a quantised module."""
+    if isinstance(value, torch.dtype):
+        if value in _QUANTISED:
+            raise _refused_quantised(path)
+        raise refused(path, _("an element type is no number"), _("keep its name, as str(dtype)"))
+
+
 def _check_kind(path: str, value: torch.Tensor) -> None:
     if _is_divided(value):
         if any(placement.is_partial() for placement in value.placements):
-            raise refused(path, _("each process holds a summand of it, and nobody the sum"))
+            raise refused(
+                path,
+                _("each process holds a summand of it, and nobody the sum"),
+                _("keep value.redistribute(placements=[Replicate()]), which has the sum"),
+            )
         value = value.to_local()
+    if value.is_nested:
+        raise refused(
+            path,
+            _("a nested tensor is not dense"),
+            _("keep the tensors that it is made of, as list(value.unbind())"),
+        )
     if type(value) not in _PLAIN_TYPES:
-        raise refused(path, _("a {kind} is not a plain tensor").format(kind=type(value).__qualname__))
+        raise refused(
+            path,
+            _("a {kind} is not a plain tensor").format(kind=type(value).__qualname__),
+            _("keep the plain tensors that it is made of, and make it from them in load_state_dict()"),
+        )
     if value.is_quantized:
-        raise refused(path, _("a quantised tensor is more than its elements: save what it was made from"))
-    if value.layout is not torch.strided or value.is_nested:
-        raise refused(path, _("a {layout} tensor is not dense").format(layout=value.layout))
+        raise _refused_quantised(path)
+    if value.layout is not torch.strided:
+        raise refused(
+            path,
+            _("a {layout} tensor is not dense").format(layout=value.layout),
+            _("keep value.to_dense(), or its indices and its values as two tensors"),
+        )
     if value.device.type == "meta":
-        raise refused(path, _("a tensor on the meta device has no values"))
+        raise refused(
+            path,
+            _("a tensor on the meta device has no values"),
+            _("give it some, by to_empty() and its initialisation, before the first step"),
+        )
     if value.dtype not in DTYPES:
-        raise refused(path, _("{dtype} is not in the safetensors format").format(dtype=value.dtype))
+        raise refused(
+            path,
+            _("{dtype} is not in the safetensors format").format(dtype=value.dtype),
+            _("keep torch.view_as_real(value), its real and imaginary parts")
+            if value.dtype.is_complex
+            else _("keep its bytes, as value.view(torch.uint8)"),
+        )
+
+
+def _refused_quantised(path: str) -> CheckpointDamaged:
+    return refused(
+        path,
+        _("it is part of a quantised module, whose tensors are more than their elements"),
+        _("track the model that it was made from, and quantise that again after the restore"),
+    )
 
 
 def _same_memory(value: torch.Tensor) -> tuple[Any, ...] | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -21,6 +20,7 @@ from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.bulk import Reader
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: Names of element types in the safetensors format.
 DTYPES = {
@@ -28,6 +28,7 @@ DTYPES = {
     torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8",
     torch.uint16: "U16", torch.uint32: "U32", torch.uint64: "U64", torch.bool: "BOOL",
     torch.complex64: "C64", torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2",
+    torch.float8_e4m3fnuz: "F8_E4M3FNUZ", torch.float8_e5m2fnuz: "F8_E5M2FNUZ",
 }  # fmt: skip
 KINDS = {name: dtype for dtype, name in DTYPES.items()}
 #: The data begins at a multiple of this, so that the copies are as fast as copies can be.
