@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -153,14 +153,23 @@ class PackedLoader:
             for number in range(batch if at == epoch else 0, len(self)):
                 yield Batch(number, at, number == len(self) - 1, next(feed))
 
-    def _make(self, epoch: int, samples: int, epochs: int) -> DataLoader[Any]:
+    def _make(self, epoch: int, samples: int, epochs: int) -> Iterable[Any]:
         stream = PackedStream(
             self._dataset, self._shape, epoch=epoch, samples=samples, epochs=epochs, collate=self._collate
         )
+        if not self._workers:
+            return stream  # a DataLoader would add nothing but steps
         return DataLoader(
             stream,
             batch_size=None,
             num_workers=self._workers,
+            # Without one of ours torch looks into every sample, which takes longer than to read it.
+            collate_fn=_as_it_is,
             # Of its own, or making it would draw from the generator that the model uses.
             generator=torch.Generator().manual_seed(seed_of(self._shape.seed, "workers")),
         )
+
+
+def _as_it_is(batch: Any) -> Any:
+    """Return the batch: it was collated where its samples were read."""
+    return batch

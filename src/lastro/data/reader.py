@@ -1,29 +1,48 @@
-"""Reads items of a pack by number: one pread each, and their sum is checked. No tar is parsed."""
+"""Reads items of a pack by number: one pread each, and their sum is checked. No tar is parsed.
+
+While reads come from the disk it is told of a whole batch before the first of it is waited for.
+"""
 
 from __future__ import annotations
 
+import errno
+import mmap
 import os
+import resource
 import struct
 import threading
+import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from lastro.data.warmth import Warmth
 from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.storage.pack.checksum import summer
 from lastro.storage.pack.index import Index
 from lastro.storage.pack.layout import ROW, PackManifest
 from lastro.storage.pack.names import shown
-from lastro.storage.system import forget
+from lastro.storage.system import ask_for, forget
 
 _PIECE = 8 << 20
-#: Where a row says where its name ends, and how far before the next row that is.
-_NAME_END, _AFTER_NAME_END = struct.Struct("<Q"), ROW.size - 24
+#: Where the name of the file before ends, and then a row: what has to be known of one file, in one go.
+_PLACE = struct.Struct("<QII" + ROW.format.removeprefix("<"))
+_BEFORE = _PLACE.size - ROW.size
+_OFFSET, _SIZE, _SHARD = 3, 4, 7
+#: Of so many batches that are asked for ahead, one begins with a read that is not, and is timed.
+_TIMED = 8
+#: Larger items gain nothing by a mapping; each holds a descriptor, so there are not more than so many.
+_LARGEST_MAPPED, _MOST_MAPPED = 256 << 10, 256
 
 
 class Reader:
-    """The open files of a pack in one process. Threads may share it; a process that was forked may not."""
+    """The open files of a pack in one process. Threads may share it; a process that was forked may not.
 
-    def __init__(self, folder: Path, manifest: PackManifest) -> None:
+    mapped: copy what lies in the system's memory out of a mapping, which spares a call for each item. It
+        counts as memory of the process, and a disk that goes away ends the process (SIGBUS) without an error.
+    """
+
+    def __init__(self, folder: Path, manifest: PackManifest, *, mapped: bool = False) -> None:
         """Map the index. Raises StorageError when it is not that of the manifest."""
         self.process = os.getpid()
         self._folder, self._manifest = folder, manifest
@@ -32,23 +51,73 @@ class Reader:
         self._names = self.index.names
         self._sum = summer(manifest.checksum)
         self._descriptors: list[int | None] = [None] * len(manifest.shards)
+        self._maps: list[mmap.mmap | None] = [None] * len(manifest.shards)
+        self._mapped, self._may_map = mapped, _MOST_MAPPED
         self._opening = threading.Lock()
+        self._warmth, self._turn, self._asked = Warmth(), 0, -1
 
     def read(self, number: int) -> tuple[bytes, bytes]:
-        """Return name and content of a file. Few steps: an epoch takes them for each of its items.
+        """Return name and content of a file. Raises as `read_many`."""
+        return self.read_many((number,))[0]
+
+    def read_many(self, numbers: Sequence[int]) -> list[tuple[bytes, bytes]]:
+        """Return name and content of each of these files. Few steps: an epoch takes them for all its items.
+
+        The first one is read by a call and timed, unless it was asked for: that says how others are read.
 
         Raises:
-            StorageError: its shard is gone or cut, or its content has another sum than the index says.
+            StorageError: a shard is gone or cut, or content has another sum than the index says.
         """
-        place = self._begin + number * ROW.size
-        offset, size, checksum, end, shard, _sample = ROW.unpack_from(self._rows, place)
-        begin = _NAME_END.unpack_from(self._rows, place - _AFTER_NAME_END)[0] if number else 0
-        data = os.pread(self._descriptors[shard] or self._open(shard), size, offset)
-        if len(data) != size:
-            data = self._read_on(data, shard, size, offset)
-        if self._sum(data) != checksum:
-            raise self._damaged(number, _("its content has another sum than the index says"))
-        return self._names[begin : end - 1], data
+        places = [self._place(number) for number in numbers]
+        warm = self._warmth.warm
+        if not warm and len(places) > 1:
+            self._ask_for(places[1:])
+        names, maps, mapped = self._names, self._maps, warm and self._mapped
+        found: list[tuple[bytes, bytes]] = []
+        began, total = time.perf_counter(), 0
+        for number, place in zip(numbers, places, strict=True):
+            begin, _shard, _sample, offset, size, checksum, end, shard, _sample = place
+            if (
+                mapped
+                and found
+                and size <= _LARGEST_MAPPED
+                and (there := maps[shard] or self._map(shard)) is not None
+            ):
+                data = there[offset : offset + size]
+            else:
+                data = os.pread(self._descriptors[shard] or self._open(shard), size, offset)
+                if len(data) != size:
+                    data = self._read_on(data, shard, size, offset)
+                if not found and number != self._asked:
+                    self._warmth.took(time.perf_counter() - began, size)
+            if self._sum(data) != checksum:
+                raise self._damaged(number, _("its content has another sum than the index says"))
+            found.append((names[begin : end - 1], data))
+            total += size
+        if mapped and len(places) > 1:
+            self._warmth.took((time.perf_counter() - began) / len(places), total // len(places))
+        return found
+
+    def expect(self, numbers: Sequence[int]) -> None:
+        """Tell the disk that these files are going to be read together, where that saves waiting."""
+        if self._warmth.warm:
+            return
+        self._turn += 1
+        left_out = self._turn % _TIMED == 0
+        places = [self._place(number) for number in numbers]
+        self._asked = -1 if left_out or not places else numbers[0]
+        self._ask_for(places[left_out:])
+
+    def _place(self, number: int) -> tuple[int, ...]:
+        """Return a row of `_PLACE`: where the name before ends, and what the index says of the file."""
+        at = self._begin + number * ROW.size
+        if number == 0:  # before the first row stands the header
+            return 0, 0, 0, *ROW.unpack_from(self._rows, at)
+        return _PLACE.unpack_from(self._rows, at - _BEFORE)
+
+    def _ask_for(self, places: Iterable[tuple[int, ...]]) -> None:
+        for place in places:
+            ask_for(self._file(place[_SHARD]), place[_OFFSET], place[_SIZE])
 
     def _read_on(self, data: bytes, shard: int, size: int, offset: int) -> bytes:
         """Read what one call did not give: it stops at 2 GiB."""
@@ -87,7 +156,7 @@ class Reader:
             sealed = self._manifest.shards[shard]
             path = self._folder / sealed.name
             try:
-                descriptor = os.open(path, os.O_RDONLY)
+                descriptor = _open(path)
             except OSError as error:
                 raise StorageError(
                     _("{path} cannot be read: {error}").format(path=path, error=error.strerror),
@@ -107,6 +176,19 @@ class Reader:
             self._descriptors[shard] = descriptor
             return descriptor
 
+    def _map(self, shard: int) -> mmap.mmap | None:
+        """Return the mapping of a shard; None where it is to be read by calls."""
+        if not self._may_map:
+            return None
+        descriptor = self._file(shard)
+        with self._opening:
+            if self._maps[shard] is None:
+                one = mmap.mmap(descriptor, self._manifest.shards[shard].bytes, prot=mmap.PROT_READ)
+                one.madvise(mmap.MADV_RANDOM)
+                self._may_map -= 1
+                self._maps[shard] = one
+            return self._maps[shard]
+
     def _damaged(self, number: int, why: str) -> StorageError:
         name = shown(self.index.name(number))
         return StorageError(
@@ -116,6 +198,7 @@ class Reader:
 
     def close(self) -> None:
         """Close all files."""
+        self._maps = [None] * len(self._maps)
         for descriptor in self._descriptors:
             if descriptor is not None:
                 os.close(descriptor)
@@ -124,3 +207,15 @@ class Reader:
     def __del__(self) -> None:
         if getattr(self, "_descriptors", None) and self.process == os.getpid():
             self.close()
+
+
+def _open(path: Path) -> int:
+    """Open a shard; a pack may have more of them than a process may hold open without asking for it."""
+    try:
+        return os.open(path, os.O_RDONLY)
+    except OSError as error:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if error.errno != errno.EMFILE or soft == hard:
+            raise
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        return os.open(path, os.O_RDONLY)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from torch.utils.data import IterableDataset, get_worker_info
 
 from lastro.data.dataset import PackedDataset
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,18 +64,22 @@ class PackedStream(IterableDataset[Any]):
     def __iter__(self) -> Iterator[Any]:
         worker = get_worker_info()
         mine, of = (worker.id, worker.num_workers) if worker is not None else (0, 1)
-        for number, rows in enumerate(self._batches()):
-            if number % of == mine:
-                batch = self._dataset.__getitems__(rows.tolist())
-                yield batch if self._collate is None else self._collate(batch)
+        batches = (rows.tolist() for rows in itertools.islice(self._batches(), mine, None, of))
+        rows = next(batches, None)
+        while rows is not None:
+            following = next(batches, None)
+            if following is not None:
+                self._dataset.expect(following)
+            batch = self._dataset.__getitems__(rows)
+            yield batch if self._collate is None else self._collate(batch)
+            rows = following
 
     def _batches(self) -> Iterator[Any]:
         """Yield the numbers of this process's samples of each batch."""
-        import torch
-
         shape, total = self._shape, len(self._dataset)
         for epoch in range(self._epoch, self._epochs):
-            rows = self._dataset.epoch_order(shape.seed, epoch) if shape.shuffle else torch.arange(total)
+            # As an array: a slice of a tensor takes as long as several reads.
+            rows = self._dataset.epoch_order(shape.seed, epoch).numpy() if shape.shuffle else np.arange(total)
             begin = self._samples if epoch == self._epoch else 0
             for place in range(begin, total, shape.together):
                 whole = rows[place : place + shape.together]

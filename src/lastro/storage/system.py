@@ -19,3 +19,13 @@ def forget(descriptor: int, begin: int = 0, size: int = 0) -> None:
     advise = getattr(os, "posix_fadvise", None)
     if advise is not None:
         advise(descriptor, begin, size, os.POSIX_FADV_DONTNEED)
+
+
+def ask_for(descriptor: int, begin: int, size: int) -> None:
+    """Let the system begin to read a part of a file into memory, and do not wait for it.
+
+    Without effect where there is no such call.
+    """
+    advise = getattr(os, "posix_fadvise", None)
+    if advise is not None:
+        advise(descriptor, begin, size, os.POSIX_FADV_WILLNEED)
