@@ -124,11 +124,11 @@ def test_a_disk_that_is_named_on_the_command_line_wins(campaign: Path, tmp_path:
     assert lastro("preflight", str(campaign), "--disk", "/proc/none", "--json") == 4
 
 
-def apart(campaign: Path, library: Path, state: str) -> dict[str, Any]:
+def apart(campaign: Path, library: Path, state: str, size: str = "--canary") -> dict[str, Any]:
     """What it prints where the stand-in is NVIDIA's library, which has to be said before a process starts."""
     (campaign.parent / "state").write_text(state)
     done = subprocess.run(
-        [sys.executable, "-m", "lastro.cli", "preflight", "--canary", "--json"],
+        [sys.executable, "-m", "lastro.cli", "preflight", size, "--json"],
         cwd=campaign.parent,
         env={
             **os.environ,
@@ -145,9 +145,13 @@ def apart(campaign: Path, library: Path, state: str) -> dict[str, Any]:
 
 
 def test_a_driver_that_hangs_gets_a_verdict_and_a_record(campaign: Path, library: Path) -> None:
-    report = apart(campaign, library, "hang = nvmlDeviceGetCount_v2\n")
+    report = apart(campaign, library, "hang = nvmlDeviceGetCount_v2\n", "--full")
 
     assert (report["verdict"], report["exit_code"]) == ("no_answer", 4)
+    # Nothing that could take long, or hang as well, stands between the deadline and the verdict.
+    assert [step["name"] for step in report["steps"]] == ["host", "driver", "lock"]
+    (left_out,) = [finding for finding in report["findings"] if finding["code"] == "step"]
+    assert left_out["fact"] == "steps io, trial" and left_out["level"] == "no_answer"
     (silent,) = [finding for finding in report["findings"] if finding["code"] == "driver_silent"]
     assert "nvmlDeviceGetCount" in silent["value"] and silent["required"]
     assert not (campaign.parent / "lastro.lock").exists()

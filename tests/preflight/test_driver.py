@@ -13,7 +13,7 @@ from lastro.preflight.gpu_xid import Xid, judge
 from lastro.preflight.risk import NEVER
 from lastro.preflight.watch import Watch, Watched, understood
 from lastro.preflight.watch import judge as judge_watched
-from lastro.stack.driver import NO_LIBRARY, SILENT, Card, Driver, ask_driver
+from lastro.stack.driver import ANSWERED, NO_LIBRARY, SILENT, Asking, Card, Driver, ask_driver
 
 from .nvml.asked import environment
 
@@ -37,6 +37,17 @@ def test_a_driver_that_hangs_is_left_behind_at_the_call_that_hung(
     assert (driver.state, finding.code, finding.level) == (SILENT, "driver_silent", Level.NO_ANSWER)
     assert asking in (driver.asking or "") and str(driver.asking) in finding.value
     assert finding.required and verdict_of([finding]) is Level.NO_ANSWER
+
+
+def test_what_was_done_meanwhile_is_none_of_the_drivers_time(library: Path, tmp_path: Path) -> None:
+    """Somebody comes back after the deadline of a driver that has answered long ago."""
+    (tmp_path / "state").write_text("count = 1\n")
+    asking = Asking(2.0, environment(library, tmp_path / "state"))
+    time.sleep(2.1)
+
+    driver = asking.answer()
+
+    assert (driver.state, len(driver.cards)) == (ANSWERED, 1) and driver.seconds < 2.0
 
 
 def test_without_a_library_nothing_is_covered_and_other_makers_are_named() -> None:

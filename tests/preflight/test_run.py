@@ -1,15 +1,24 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lastro import strictjson
+from lastro.clock import SystemClock
 from lastro.errors import PreflightFailed
-from lastro.preflight.check import Finding, Level, verdict_of
-from lastro.preflight.run import Report, preflight
+from lastro.preflight.budget import Step, Yielded
+from lastro.preflight.check import Finding, Level, Subject, verdict_of
+from lastro.preflight.lock import Reading, State, Value
+from lastro.preflight.run import Extra, Looked, Report, Scope, driver_seconds, examine, preflight
+from lastro.preflight.size import TRIAL, Due, Size
 from lastro.spec.load import load_campaign
+
+from .subjects import subject
 
 
 def run(folder: Path, want: str) -> Report:
@@ -68,3 +77,32 @@ def test_no_answer_to_what_is_required_is_a_verdict_of_its_own_and_forbids() -> 
 
     assert silent.forbids
     assert (verdict_of([silent]), verdict_of([silent, worse])) == (Level.NO_ANSWER, Level.FAIL)
+
+
+@pytest.mark.parametrize(("gone", "seconds"), [(0.0, 5.0), (1.5, 3.5), (2.0, 3.0), (60.0, 3.0)])
+def test_a_driver_has_five_seconds_from_the_command_on_and_three_at_least(
+    gone: float, seconds: float
+) -> None:
+    assert driver_seconds(gone) == seconds
+
+
+def test_what_is_gone_since_the_command_is_taken_off_the_last_step_and_no_size_grows(tmp_path: Path) -> None:
+    """Of the 56 s of --cpu 40 are gone before the trial: it has 16 left, less what the other steps take."""
+    given: list[float] = []
+
+    def work(_subject: Subject, seconds: float, _locked: Mapping[str, Mapping[str, Value]]) -> list[Yielded]:
+        given.append(seconds)
+        return []
+
+    here = replace(subject(tmp_path), cpu_only=True, look_seconds=40.0)
+    host = Step(name="host", budget_seconds=10.0, seconds=10.0, findings=())
+    scope = Scope(due=Due(size=Size.CPU, why=""), extras={TRIAL: Extra(work)})
+    began = time.monotonic()
+
+    report = examine(
+        Looked(subject=here, host=host), Reading(path=tmp_path, state=State.ABSENT), scope, SystemClock()
+    )
+
+    assert 16.0 - (time.monotonic() - began) <= given[0] <= 16.0
+    assert [step.name for step in report.steps] == ["host", "lock", "launch", "io", "trial"]
+    assert report.seconds >= 40.0

@@ -14,6 +14,7 @@ from lastro.cli.language import speak, without_language
 from lastro.cli.lazy import LazyGroup
 from lastro.cli.options import Option, option
 from lastro.cli.render import fail, print_json, unread
+from lastro.cli.typed import mark
 from lastro.errors import LastroError, StorageError, UsageError
 from lastro.locale import _
 
@@ -43,6 +44,7 @@ def cli(language_name: str | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code of `lastro.errors.EXIT_CODES`."""
+    mark()
     asked, given = without_language(list(sys.argv[1:] if arguments is None else arguments))
     as_json = "--json" in (given[: given.index("--")] if "--" in given else given)
     _open_closed_output()

@@ -12,6 +12,7 @@ from lastro.cli.options import WithCommand, as_json_option, campaign_argument, d
 from lastro.cli.preflight_modes import with_modes
 from lastro.cli.preflight_text import show_report
 from lastro.cli.render import console, print_json
+from lastro.cli.typed import typed_at
 from lastro.clock import SystemClock
 from lastro.errors import LastroError, PreflightFailed, UsageError
 from lastro.flow.freeze import DEFAULT_DISK, draw_up
@@ -83,6 +84,7 @@ def preflight(
         asked=size,
         lease=_lease(loaded),
         relock=why if relock else None,
+        began=typed_at(),
     )
     done = check_machine(wish, home, clock, lambda text: click.echo(text, err=as_json))
     if done.lock is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from lastro.billing import Lease
@@ -32,6 +32,7 @@ from lastro.preflight.machine_facts import facts_of, kind_of
 from lastro.preflight.price import price_of
 from lastro.preflight.run import Report, Scope, examine, look
 from lastro.preflight.size import Due, Known, Size, size_due
+from lastro.records import dataclass
 from lastro.spec.load import LoadedCampaign, load_offers_file
 
 #: Machines of these are this box itself.
@@ -52,6 +53,7 @@ class CheckWish:
         relock: why the lock is made anew; None: it holds.
         locking: compare with the lock and write it; not where the campaign is another than its file says.
         notes: what was noted of this node before.
+        began: when it was asked for, on the monotonic clock: its time counts from there; None: from now.
     """
 
     loaded: LoadedCampaign
@@ -63,6 +65,7 @@ class CheckWish:
     relock: str | None = None
     locking: bool = True
     notes: tuple[str, ...] = ()
+    began: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,14 +84,16 @@ def check_machine(
     `tell` is told the size and its budget before the steps are taken.
     """
     spec, folder = wish.loaded.spec, wish.loaded.folder
-    subject = look(
+    looked = look(
         spec,
         folder,
         wish.disk,
         offered=offered_by(wish.loaded, wish.lease),
         cpu_only=wish.asked is Size.CPU,
         rehearsal=wish.provider == "local",
+        began=wish.began,
     )
+    subject = looked.subject
     reading = (
         read_lock(folder, spec.campaign)
         if wish.locking
@@ -103,7 +108,7 @@ def check_machine(
     tell(_("budgets: {budgets}").format(budgets=budgets))
     trials = Trials(loaded=wish.loaded, home=home, clock=clock, size=due.size)
     scope = Scope(due=due, extras={size.TRIAL: trial_of(trials)}, relock=wish.relock is not None)
-    report = examine(subject, reading, scope, clock)
+    report = examine(looked, reading, scope, clock)
     if report.failed:
         return Checked(report=report, lock=None)
     try:

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lastro import strictjson
@@ -15,9 +15,10 @@ from lastro.errors import LastroError
 from lastro.locale import _
 from lastro.procs.child import run_with_deadline
 from lastro.providers.environment import with_interpreter
+from lastro.records import dataclass
 
 #: A Python that has not come up by then has no answer; the step that judges it has little more.
-_SECONDS = 12.0
+_SECONDS = 8.0
 _PYTHON = re.compile(r"python(?:[0-9.]*)(?:\.exe)?")
 _ASK = """
 import importlib.metadata as metadata, json, platform, sys

@@ -6,7 +6,7 @@ import functools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,14 @@ from lastro.preflight.size import BUDGETS, Due, Size
 from lastro.preflight.speed import check as speed
 from lastro.preflight.watch import Watch
 from lastro.preflight.watch import judge as judge_watched
+from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
-from lastro.stack import Stack, capture
-from lastro.stack.driver import NO_LIBRARY, Driver, ask_driver
+from lastro.stack import Stack, capture, with_driver
+from lastro.stack.driver import DEADLINE_SECONDS, NO_LIBRARY, SILENT, Asking, Driver
+
+#: A driver has its deadline from the moment in which somebody asked for a verdict, and this at least: a
+#: command that was slow to start says nothing of the driver. Healthy ones answer within a second; assumed.
+LEAST_DRIVER_SECONDS = 3.0
 
 #: Every check of the host, in the order of the report.
 CHECKS: tuple[Check, ...] = (
@@ -187,17 +192,25 @@ def preflight(campaign: Campaign, folder: Path, disk: Path) -> Report:
     )
 
 
-def examine(subject: Subject, reading: Reading, scope: Scope, clock: Clock) -> Report:
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """What the checks look at, and the step that was taken while the driver was asked."""
+
+    subject: Subject
+    host: Step
+
+
+def examine(looked: Looked, reading: Reading, scope: Scope, clock: Clock) -> Report:
     """Take the steps of a size, and sum them up.
 
     Args:
-        subject: what is looked at.
+        looked: what is looked at.
         reading: the lock beside the campaign file.
         scope: how much, and how.
         clock: for the day of the lock.
     """
-    began = time.monotonic()
-    steps = tuple(_steps(subject, reading, scope))
+    began, subject = time.monotonic(), looked.subject
+    steps = (looked.host, *_steps(subject, reading, scope))
     findings = tuple(finding for step in steps for finding in step.findings)
     return Report(
         verdict=verdict_of(findings),
@@ -225,8 +238,12 @@ def look(
     offered: Offered | None = None,
     cpu_only: bool = False,
     rehearsal: bool = False,
-) -> Subject:
-    """Gather what the checks look at. The driver is asked here, in a child with a deadline of its own.
+    began: float | None = None,
+) -> Looked:
+    """Gather what the checks look at, and check the host.
+
+    The driver is asked meanwhile, in a child with a deadline of its own: where it hangs, nothing else is left
+    to be done when its time is over.
 
     Args:
         campaign: what is to run here.
@@ -235,13 +252,15 @@ def look(
         offered: what the lease says of the machine's GPUs; None: nothing is rented.
         cpu_only: ask for no GPU.
         rehearsal: the machine is a process of this box, so nothing beyond the box is asked for.
+        began: when somebody asked for it, on the monotonic clock; None: now.
     """
-    began = time.monotonic()
+    began = time.monotonic() if began is None else began
+    asking = None if cpu_only else Asking(driver_seconds(time.monotonic() - began))
     wanted = packages.wanted_packages(campaign.want)
     runs = campaign.runs()
-    driver = Driver(state=NO_LIBRARY) if cpu_only else ask_driver()
+    unasked = Driver(state=NO_LIBRARY)
     subject = Subject(
-        stack=capture(wanted, driver),
+        stack=capture(wanted, unasked),
         versions=ask_versions(runs[0].argv, folder, wanted),
         command=runs[0].argv,
         workdir=folder,
@@ -249,7 +268,7 @@ def look(
         want=dict(campaign.want),
         corpus_bytes=_corpus_bytes(folder / campaign.corpus.path) if campaign.corpus else None,
         setup=campaign.setup,
-        driver=driver,
+        driver=unasked,
         offered=offered,
         cpu_only=cpu_only,
         dtypes=dtypes_of([run.config for run in runs]),
@@ -258,15 +277,29 @@ def look(
         images={name: plan_b.image for name, plan_b in campaign.plan_b.items() if plan_b.image},
         environment=dict(os.environ),
     )
-    return replace(subject, look_seconds=time.monotonic() - began)
+    before = time.monotonic() - began
+    host = take(size.HOST, max(1.0, size.HOST_SECONDS - before), lambda: _all(CHECKS, subject))
+    host = replace(host, budget_seconds=size.HOST_SECONDS, seconds=round(host.seconds + before, 3))
+    driver = unasked if asking is None else asking.answer()
+    subject = replace(
+        subject,
+        driver=driver,
+        stack=with_driver(subject.stack, driver),
+        look_seconds=time.monotonic() - began,
+    )
+    return Looked(subject=subject, host=host)
+
+
+def driver_seconds(gone: float) -> float:
+    """Return how long a driver is waited for, so many seconds after somebody has asked for a verdict."""
+    return max(LEAST_DRIVER_SECONDS, DEADLINE_SECONDS - gone)
 
 
 def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
-    """Take the steps of a size, in order."""
+    """Take the steps of a size, in order, after that of the host."""
     locked = _locked(reading, subject, scope)
     measured = locked.measured if locked is not None else {}
     works: dict[str, Callable[[float], Iterable[Yielded]]] = {
-        size.HOST: lambda _seconds: _all(CHECKS, subject),
         size.DRIVER: lambda _seconds: _all(DRIVER_CHECKS, subject),
         size.LOCK: lambda _seconds: _lock(reading, locked, subject, scope),
         size.IO: lambda seconds: soak(subject.disk, seconds * 0.8, measured),
@@ -282,14 +315,18 @@ def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
         works[size.SPEED] = lambda _seconds: speed.check(subject)
         watch = Watch()
         works[size.WATCH] = lambda _seconds: judge_watched(watch.end(), subject.driver.cards)
-    # What was asked while looking is a part of the steps that judge it.
-    before = {size.DRIVER: subject.driver.seconds, size.HOST: subject.look_seconds - subject.driver.seconds}
+    budgets = {name: budget for name, budget in BUDGETS[scope.due.size].items() if name in works}
+    if subject.driver.state == SILENT:
+        # The verdict is certain, and who waits for it is paying; what follows may hang in the same driver.
+        left_out = [name for name in budgets if name not in (size.DRIVER, size.LOCK)]
+        works[size.DRIVER] = lambda _seconds: (*_all(DRIVER_CHECKS, subject), *_left_out(left_out))
+        budgets = {name: budget for name, budget in budgets.items() if name not in left_out}
+    # What was asked while looking is a part of the step that judges it.
+    before = {size.DRIVER: subject.driver.seconds}
     began, most = time.monotonic() - subject.look_seconds, size.seconds_of(scope.due.size)
-    for name, budget in BUDGETS[scope.due.size].items():
-        if name not in works:
-            continue
+    for name, budget in budgets.items():
         # The last one has what the others left over: a job that starts slowly is no fault of its machine.
-        seconds = max(budget, most - (time.monotonic() - began)) if name == size.TRIAL else budget
+        seconds = max(1.0, most - (time.monotonic() - began)) if name == size.TRIAL else budget
         leave = scope.extras[name].leave if name in scope.extras else lambda: None
         step = take(name, round(seconds, 1), functools.partial(works[name], seconds), leave)
         yield replace(step, seconds=round(step.seconds + before.get(name, 0.0), 3))
@@ -298,6 +335,17 @@ def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
 def _all(checks: Sequence[Check], subject: Subject) -> Iterator[Finding]:
     for check in checks:
         yield from check(subject)
+
+
+def _left_out(names: Sequence[str]) -> Iterator[Finding]:
+    """Say which steps are not taken where a driver hangs: not asked is not the same as well."""
+    if names:
+        yield Finding(
+            code="step",
+            level=Level.NO_ANSWER,
+            fact=_("steps {names}").format(names=", ".join(names)),
+            value=_("not taken: the driver hangs, so the verdict is certain without them"),
+        )
 
 
 def _burn(subject: Subject, seconds: float) -> Iterator[Finding]:

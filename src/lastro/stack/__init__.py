@@ -15,11 +15,12 @@ import socket
 import sys
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from lastro.records import dataclass
 from lastro.stack.driver import Driver, ask_driver
 
 #: Packages whose version can change a result or a checkpoint.
@@ -84,12 +85,10 @@ def capture(packages: Iterable[str] = (), driver: Driver | None = None) -> Stack
         driver: what its GPUs' driver says; None: it is asked.
     """
     driver = ask_driver() if driver is None else driver
-    gpus = _gpus(driver)
-    node, source = node_id(gpus or ())
     limit = cgroup_limits()
     total = _memory_total()
     memory = min((size for size in (total, limit.memory_bytes) if size is not None), default=None)
-    return Stack(
+    bare = Stack(
         os=_os_name(),
         kernel=platform.release(),
         python=platform.python_version(),
@@ -100,6 +99,21 @@ def capture(packages: Iterable[str] = (), driver: Driver | None = None) -> Stack
         memory_bytes=memory,
         memory_limited=limit.memory_bytes is not None and memory == limit.memory_bytes,
         shared_memory_bytes=_shared_memory(),
+        gpus=None,
+        gpu_driver=None,
+        gpu_reason=None,
+        node="",
+        node_source="",
+    )
+    return with_driver(bare, driver)
+
+
+def with_driver(stack: Stack, driver: Driver) -> Stack:
+    """Return a stack with what a driver says of GPUs, and so with the machine's id."""
+    gpus = _gpus(driver)
+    node, source = node_id(gpus or ())
+    return replace(
+        stack,
         gpus=gpus,
         gpu_driver=driver.version,
         gpu_reason=driver.reason,

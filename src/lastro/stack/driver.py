@@ -13,13 +13,15 @@ import os
 import selectors
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from typing import Any
 
 from lastro import strictjson
 from lastro.locale import _
+from lastro.records import dataclass
 
 #: Answers come within a second, also of eight cards; what is silent for so long is taken to hang.
 DEADLINE_SECONDS = 5.0
@@ -137,33 +139,64 @@ class Driver:
 
 
 def ask_driver(seconds: float = DEADLINE_SECONDS, environment: Mapping[str, str] | None = None) -> Driver:
-    """Ask once.
+    """Ask once, and wait for the answer. Arguments: see `Asking`."""
+    return Asking(seconds, environment).answer()
+
+
+class Asking:
+    """A question that is under way from its making on, so that whoever asks can do something else meanwhile.
 
     Args:
         seconds: after so many the child is killed and, if it cannot be, left behind.
         environment: of the child; None: this process's own.
     """
-    began = time.monotonic()
+
+    def __init__(
+        self, seconds: float = DEADLINE_SECONDS, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._began, self._seconds = time.monotonic(), seconds
+        self._told: Mapping[str, Any] | None = None
+        self._asking: str | None = None
+        self._took = 0.0
+        self._known = _known_already(environment)
+        if self._known is not None:
+            return
+        try:
+            child = start_child([], environment)
+        except OSError as error:
+            self._known = Driver(state=FAILED, why=str(error))
+            return
+        # It is listened to all the time: how long the driver took is its own, however late anybody asks.
+        self._thread = threading.Thread(target=self._listen, args=(child,), name="driver", daemon=True)
+        self._thread.start()
+
+    def _listen(self, child: subprocess.Popen[bytes]) -> None:
+        try:
+            for line in lines_until(child, self._began + self._seconds):
+                self._asking = line.get("asking", self._asking)
+                if "asking" not in line:
+                    self._told = line
+            self._took = time.monotonic() - self._began
+        finally:
+            leave(child)
+
+    def answer(self) -> Driver:
+        """Wait for the answer, or for the end of the time that it has."""
+        if self._known is not None:
+            return self._known
+        self._thread.join()
+        if self._told is None and self._took >= self._seconds:
+            return Driver(state=SILENT, asking=self._asking, seconds=self._took)
+        return understood(self._told, self._asking, self._took)
+
+
+def _known_already(environment: Mapping[str, str] | None) -> Driver | None:
+    """Return what is known without asking: that there is nothing to ask. None: there is something."""
     if importlib.util.find_spec("pynvml") is None:
         return Driver(state=NO_PYTHON_LIBRARY)
     if environment is None and not _library_is_there():
         return Driver(state=NO_LIBRARY)
-    try:
-        child = start_child([], environment)
-    except OSError as error:
-        return Driver(state=FAILED, why=str(error))
-    told, asking = None, None
-    try:
-        for line in lines_until(child, began + seconds):
-            asking = line.get("asking", asking)
-            if "asking" not in line:
-                told = line
-    finally:
-        leave(child)
-    took = time.monotonic() - began
-    if told is None and took >= seconds:
-        return Driver(state=SILENT, asking=asking, seconds=took)
-    return understood(told, asking, took)
+    return None
 
 
 def _library_is_there() -> bool:
