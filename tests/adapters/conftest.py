@@ -18,6 +18,7 @@ NEED_FRAMEWORKS = [
     "test_ranks.py",
     "test_stateful_loaders.py",
     "test_torchrun.py",
+    "test_webdataset.py",
 ]
 collect_ignore = [] if importlib.util.find_spec("transformers") else NEED_FRAMEWORKS
 
