@@ -290,6 +290,11 @@ class HomeCampaign:
         """Scratch of home itself: copies that are being reloaded."""
         return self.root / "work"
 
+    @property
+    def second_copy(self) -> Path:
+        """`copy/<campaign>`: what was closed, where home lies on another file system than the disk."""
+        return self.root / "copy"
+
 
 @dataclass(frozen=True)
 class Disk:

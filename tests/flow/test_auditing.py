@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -172,6 +174,36 @@ def test_an_invoice_file_is_held_against_the_bill(ended: SmallCampaign) -> None:
     states = {line["ref"]: line["status"] for line in found["lines"]}
     assert states == {machine: "differs", "R-7": "matched"}
     assert found["invoice"]["source"].startswith("bill.csv, sha256 ")
+
+
+def _elsewhere() -> Path | None:
+    """Return a folder on another file system than that of temporary files, where there is one."""
+    other = Path("/dev/shm")
+    apart = other.is_dir() and other.stat().st_dev != Path(tempfile.gettempdir()).stat().st_dev
+    return other if apart else None
+
+
+@pytest.mark.skipif(_elsewhere() is None, reason="one file system only")
+def test_a_home_on_another_file_system_gets_the_second_copy_by_itself_and_every_byte_of_it_was_read(
+    ended: SmallCampaign, tmp_path: Path
+) -> None:
+    other = _elsewhere()
+    assert other is not None
+    with tempfile.TemporaryDirectory(dir=other, prefix="lastro-test-") as room:
+        moved = SmallCampaign(tmp_path / "work", Path(room) / "home")
+        shutil.copytree(ended.folder, moved.folder)
+        shutil.copytree(ended.home, moved.home)
+        (record,) = moved.home.glob("campaigns/*/campaign.json")
+        record.write_text(record.read_text().replace(str(ended.folder), str(moved.folder)))
+
+        done = moved.lastro("close", "--json")
+
+        closing = json.loads(done.stdout)["closing"]
+        (made,) = closing["copies"]
+        assert (closing["state"], made["apart"], made["rehearsal"]) == ("closed", True, True)
+        assert "the second copy" in done.stderr
+        assert look(CampaignFolder(record.parent / "copy/small")).exit_code == 0
+        assert check(look(CampaignFolder(moved.disk / "campaigns/small")), "copy").state == "ok"
 
 
 def test_a_copy_on_the_same_disk_does_not_count_and_doing_without_is_said_with_its_reason(

@@ -97,6 +97,9 @@ def test_a_campaign_runs_there_and_closes_here(campaign: FarCampaign) -> None:
     assert campaign.lastro("journal", "verify").returncode == 0
     # What was concluded here lies on the disk there too.
     assert (campaign.there.close / "manifest.json").exists()
+    # Home has what was closed, and each file was read again where it came from.
+    assert done["closing"]["state"] == "closed"
+    assert done["closing"]["copies"][0]["where"].endswith("campaigns/small")
     assert campaign.json("run")["decision"]["verdict"] == "adopt"
 
 

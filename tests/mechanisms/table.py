@@ -93,6 +93,14 @@ MECHANISMS = (
         "test_what_is_there_is_whole_at_any_moment_and_what_nothing_is_known_of_is_named",
     ),
     Mechanism(
+        "what is closed is copied by itself to a home on another file system",
+        "closeout/copy_choice.py",
+        "    if not between.apart:\n",
+        "    if True:\n",
+        "tests/flow/test_auditing.py::"
+        "test_a_home_on_another_file_system_gets_the_second_copy_by_itself_and_every_byte_of_it_was_read",
+    ),
+    Mechanism(
         "the end of home's stream is held before the closing",
         "flow/session.py",
         "                hold_end(self.on_disk, self.stream_name, data)\n",

@@ -80,7 +80,8 @@ def test_on_a_full_disk_an_attempt_begins_and_ends_with_its_last_words(tmp_path:
 
     assert start_supervisor(folder).wait(60) == 0
 
-    assert kinds_of(folder, 1)[-2:] == [EventType.ATTEMPT_ENDED, EventType.RUN_ENDED]
+    ends = [EventType.ATTEMPT_ENDED, EventType.FILES_SETTLED, EventType.RUN_ENDED]
+    assert kinds_of(folder, 1)[-3:] == ends
     assert _of(EventType.RUN_ENDED, folder)["verdict"] == "completed"
     assert room_on(disk).held == 0
 

@@ -42,6 +42,7 @@ def test_a_job_that_ends_well_completes_its_run(tmp_path: Path) -> None:
         EventType.ATTEMPT_STARTED,
         EventType.ATTEMPT_LAUNCHED,
         EventType.ATTEMPT_ENDED,
+        EventType.FILES_SETTLED,
         EventType.RUN_ENDED,
     ]
     assert events_of(folder, 1)[-1].facts["verdict"] == "completed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ from lastro.clock import SystemClock
 from lastro.errors import UsageError
 from lastro.flow.auditing import audit
 from lastro.flow.closing import Closing, close_session, page_again
-from lastro.flow.copying import copy_to, do_without
-from lastro.flow.session import Session, find_session
+from lastro.flow.copying import copy_to, do_without, tell_copied
+from lastro.flow.session import find_session
 from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.records import dataclass
@@ -57,7 +56,8 @@ def close(
     """Reload every output, add up the cost, conclude; or audit what was closed.
 
     Also before every run has ended: what is missing then is told, and the answer may be `undecided`. It is
-    sealed, and closed once a second copy on another file system was read again, or was done without.
+    sealed, and closed once a second copy on another file system was read again, or was done without. A home
+    on another file system than the disk gets that copy by itself.
 
     \b
     Example:
@@ -81,9 +81,10 @@ def close(
         )
     session = find_session(Home(home_root()), clock, campaign_file)
     tell = narrator(stderr=as_json)
-    closing = close_session(session, clock, tell, key=asked.key)
+    copying = asked.copied is None and asked.why is None
+    closing = close_session(session, clock, tell, key=asked.key, copying=copying)
     if asked.copied is not None:
-        _copy(session, asked.copied, tell)
+        tell_copied(copy_to(session, asked.copied), tell)
     if asked.why is not None:
         do_without(session, asked.why)
     if asked.copied is not None or asked.why is not None:
@@ -119,12 +120,3 @@ class _Asked:
     @property
     def holds_together(self) -> bool:
         return self.no_second_copy == (self.why is not None) and not (self.no_second_copy and self.copied)
-
-
-def _copy(session: Session, target: Path, tell: Callable[[str], None]) -> None:
-    made = copy_to(session, target)
-    tell(_("copied {files} files to {path}, and read them again").format(files=made.files, path=made.where))
-    if not made.apart:
-        tell(_("it is on the same file system: it does not count as a second copy"))
-    elif made.rehearsal:
-        tell(_("the machines were of this box: this was a rehearsal of it"))

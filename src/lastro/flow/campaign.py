@@ -9,7 +9,7 @@ from pathlib import Path
 from lastro.clock import Clock
 from lastro.errors import NotProven, UsageError
 from lastro.flow import policy
-from lastro.flow.closing import close, closed_before
+from lastro.flow.closing import close, closed_before, with_second_copy
 from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
@@ -208,7 +208,7 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     plan = _frozen(journey, writer, before)
     view = session.view()
     if view.closed is not None:
-        closing = closed_before(session, view.closed, plan, tell)
+        closing = with_second_copy(session, writer, closed_before(session, view.closed, plan, tell), tell)
         _all_fired(journey, plan)
         return Outcome(page=closing.page, exit_code=closing.exit_code)
     if view.open_decision is None:
@@ -230,7 +230,7 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
         codes = [exit_code_of(run) for run in _answered_for(journey, session.view(), plan)]
         outcome = Outcome(page=_page_now(session), exit_code=max(codes, default=0))
     else:
-        closing = close(session, writer, plan, tell)
+        closing = with_second_copy(session, writer, close(session, writer, plan, tell), tell)
         outcome = Outcome(page=closing.page, exit_code=closing.exit_code)
     _all_fired(journey, plan)
     return outcome

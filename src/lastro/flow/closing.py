@@ -29,6 +29,7 @@ from lastro.closeout.sealed import seal_measurements
 from lastro.closeout.signature import sign
 from lastro.disk.hold import release_hold
 from lastro.errors import UsageError
+from lastro.flow.copying import copy_by_itself
 from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
 from lastro.flow.releasing import let_go
@@ -109,6 +110,14 @@ def close(
     return Closing(page, code)
 
 
+def with_second_copy(session: Session, writer: StreamWriter, closing: Closing, tell: Tell) -> Closing:
+    """See to the second copy of what was closed, and return the closing with what is known of it now."""
+    copy_by_itself(session, writer, tell)
+    view = session.view()
+    page = replace(closing.page, closing_state=view.closing_state, copies=view.copies)
+    return Closing(page, closing.exit_code)
+
+
 def _judge(
     session: Session, writer: StreamWriter, plan: Plan, promise: Promise, view: CampaignView, tell: Tell
 ) -> Sequence[Judgement]:
@@ -177,12 +186,15 @@ def page_again(session: Session) -> Page:
     return make_page(session, None, Plan.from_json(view.plan))
 
 
-def close_session(session: Session, clock: Clock, tell: Tell, *, key: Path | None = None) -> Closing:
+def close_session(
+    session: Session, clock: Clock, tell: Tell, *, key: Path | None = None, copying: bool = True
+) -> Closing:
     """Close a campaign at a person's request; runs that have not ended are told as missing.
 
     One that is closed already stays as it was concluded.
     Machines that are still rented are let go first: after the closing nobody would look at them again.
-    `key`: to sign with, see `closeout.signature`; also what is closed already.
+    `key`: to sign with, see `closeout.signature`; also what is closed already. `copying`: see to the
+    second copy, as `lastro run` does at its end.
 
     Raises:
         UsageError: it was never frozen, a run of it is alive, or a living `lastro run` owns it.
@@ -201,21 +213,20 @@ def close_session(session: Session, clock: Clock, tell: Tell, *, key: Path | Non
         view = session.view()
         if view.plan is None:
             raise UsageError(_("this campaign has no frozen plan"), hint=_("run it with `lastro run`"))
-        if view.closed is not None:
-            closing = closed_before(session, view.closed, Plan.from_json(view.plan), tell)
-            _sign(session, writer, key)
-            return closing
-        alive = [run.name for run in view.runs if run.status == "running"]
-        if alive:
-            raise UsageError(
-                _("{names} still runs").format(names=", ".join(alive)),
-                hint=_("wait for it with `lastro run`, or end it with `lastro stop`"),
-            )
         plan = Plan.from_json(view.plan)
-        let_go(session, writer, plan, clock, tell)
-        closing = close(session, writer, plan, tell)
+        if view.closed is not None:
+            closing = closed_before(session, view.closed, plan, tell)
+        else:
+            alive = [run.name for run in view.runs if run.status == "running"]
+            if alive:
+                raise UsageError(
+                    _("{names} still runs").format(names=", ".join(alive)),
+                    hint=_("wait for it with `lastro run`, or end it with `lastro stop`"),
+                )
+            let_go(session, writer, plan, clock, tell)
+            closing = close(session, writer, plan, tell)
         _sign(session, writer, key)
-        return closing
+        return with_second_copy(session, writer, closing, tell) if copying else closing
 
 
 def _sign(session: Session, writer: StreamWriter, key: Path | None) -> None:

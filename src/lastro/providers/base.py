@@ -188,6 +188,14 @@ class Link(Protocol):
         """Bring here what runs have delivered, whole. Raises ProviderError, StorageError."""
         ...
 
+    def place(self, path: Path) -> str:
+        """Return where a path of the copy lies there, as a person would write it."""
+        ...
+
+    def unlike(self, files: Sequence[tuple[Path, int, str]]) -> str | None:
+        """Have files read there: (path here, bytes, SHA-256); say which is another one, None when none is."""
+        ...
+
     def close(self) -> None:
         """Hang up."""
         ...

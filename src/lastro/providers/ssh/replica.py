@@ -357,6 +357,24 @@ class Replica:
                 for name, size in strictjson.loads(listed):
                     self._fetch_file(self._place(folder, name), size)
 
+    def place(self, path: Path) -> str:
+        """Return where a path of the copy lies on the machine."""
+        return f"{self._channel.target.spec}:{self.there / self._name(path)}"
+
+    def unlike(self, files: Sequence[tuple[Path, int, str]]) -> str | None:
+        """Have files read on the machine, one after the other; return what is wrong with the first that is.
+
+        Args:
+            files: of each the path here, its size in bytes, and its SHA-256.
+
+        Raises: as `carry`.
+        """
+        self._reconnected()
+        for path, size, sha256 in files:
+            if self._digest_there(self._name(path), size) != sha256:
+                return _("{path} has other bytes").format(path=self.place(path))
+        return None
+
     def _fetch_file(self, path: Path, size: int) -> None:
         name = self._name(path)
         if self._pushed.get(f"fetched {name}") == (size, 0) and path.exists():
