@@ -1,10 +1,12 @@
 """What a save takes from training and when it is safe, beside other ways to save the same state.
 
-`--mb` of `python -m benchmarks` sets the size of the state: a model with AdamW's moments, about 1000 MB.
+`--mb` of `python -m benchmarks` sets the size of the state: a model with AdamW's moments, about 1000 MB. With
+the Python of `.venv-adapters` Accelerate and Fabric take part.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import statistics
@@ -25,6 +27,7 @@ from lastro.rules import CheckpointPolicy
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 SLICE = 16 << 20
 _ADAPTER_BASE, _ADAPTER_TRAINS = 23_000_000, 800_000
+_ELSEWHERE = "Accelerate and Fabric take part with .venv-adapters/bin/python (make test-adapters makes it)."
 
 
 class Method(Protocol):
@@ -135,6 +138,41 @@ class Dcp:
         save(state, storage_writer=FileSystemWriter(path), no_dist=True)
         _sync(path)
         return lambda: None
+
+
+class Accelerate:
+    """`save_state`. The model and the optimizer are not changed by being prepared, on a processor."""
+
+    def __init__(self, model: Any, optimizer: Any) -> None:
+        from accelerate import Accelerator
+
+        self._accelerator = Accelerator(cpu=True)
+        self._accelerator.prepare(model, optimizer)
+
+    def begin(self, path: Path) -> Callable[[], None]:
+        self._accelerator.save_state(str(path))
+        _sync(path)
+        return lambda: None
+
+
+class Fabric:
+    def __init__(self, model: Any, optimizer: Any) -> None:
+        from lightning.fabric import Fabric as Theirs
+
+        self._fabric = Theirs(accelerator="cpu", devices=1)
+        self._state = {"model": model, "optimizer": optimizer}
+
+    def begin(self, path: Path) -> Callable[[], None]:
+        self._fabric.save(path, self._state)
+        _sync(path)
+        return lambda: None
+
+
+#: Ways to save of frameworks that need not be here: the package that each needs.
+FRAMEWORKS: dict[str, tuple[str, type[Accelerate] | type[Fabric]]] = {
+    "Accelerate save_state + fsync": ("accelerate", Accelerate),
+    "Fabric.save + fsync": ("lightning", Fabric),
+}
 
 
 class DcpAsync:
@@ -287,18 +325,32 @@ def _resident() -> int:
     return 0
 
 
-def _adapter_bytes(root: Path) -> tuple[float, float]:
-    """Return the megabytes of a checkpoint of a small adapter on a frozen base, and what it may have."""
+@dataclass(frozen=True, kw_only=True)
+class AdapterBytes:
+    """Megabytes of a checkpoint of an adapter on a frozen base, what it may have, and of the whole state."""
+
+    ours: float
+    target: float
+    whole: float
+
+
+def _adapter_bytes(root: Path) -> AdapterBytes:
     import torch
 
     base = torch.nn.Linear(_ADAPTER_BASE // 1024, 1024, bias=False).requires_grad_(False)
     adapter = torch.nn.Linear(_ADAPTER_TRAINS // 1024, 1024, bias=False)
     model = torch.nn.ModuleDict({"base": base, "adapter": adapter})
-    saved = Lastro(root, model, _stepped(model))
+    optimizer = _stepped(model)
+    saved = Lastro(root, model, optimizer)
     saved.attempt.safe_point(1)
     saved.attempt.save()
+    TorchSave(model, optimizer).begin(root / "whole.pt")
     trains = sum(parameter.numel() for parameter in adapter.parameters())
-    return saved.told()["bytes"] / 1e6, (1.1 * 12 * trains + 64 * 1024) / 1e6
+    return AdapterBytes(
+        ours=saved.told()["bytes"] / 1e6,
+        target=(1.1 * 12 * trains + 64 * 1024) / 1e6,
+        whole=(root / "whole.pt").stat().st_size / 1e6,
+    )
 
 
 def run() -> Result:
@@ -324,6 +376,11 @@ def _run(folder: Path, megabytes: int) -> Result:
         "torch.save + fsync": TorchSave(model, optimizer),
         "safetensors + fsync": Safetensors(model, optimizer),
         "DCP save": Dcp(model, optimizer),
+        **{
+            name: peer(model, optimizer)
+            for name, (package, peer) in FRAMEWORKS.items()
+            if importlib.util.find_spec(package) is not None
+        },
         "DCP async_save, kept stager": DcpAsync(model, optimizer),
         "lastro": ours,
     }
@@ -353,9 +410,7 @@ def _ratios(values: list[float], floors: list[float]) -> list[float]:
     return [value / floor for value, floor in zip(values, floors, strict=True)]
 
 
-def _result(
-    times: dict[str, Times], floors: Floors, size: int, extra: int, adapter: tuple[float, float]
-) -> Result:
+def _result(times: dict[str, Times], floors: Floors, size: int, extra: int, adapter: AdapterBytes) -> Result:
     for its in (*times.values(), floors):
         for values in vars(its).values():
             del values[0]  # the first round warms up
@@ -383,10 +438,14 @@ def _result(
         median("lastro: verified cold restore / cold read", _ratios(floors.restore, reads), "x", 1.25),
         median("lastro: the same in processor time", _ratios(floors.restore_cpu, floors.read_cpu), "x"),
         Measure(name="lastro: memory / state", value=extra / size, unit="x", target=1.1),
-        Measure(name="lastro: checkpoint of an adapter", value=adapter[0], unit="MB", target=adapter[1]),
+        Measure(
+            name="lastro: checkpoint of an adapter", value=adapter.ours, unit="MB", target=adapter.target
+        ),
+        Measure(name="torch.save: the same, its base with it", value=adapter.whole, unit="MB"),
     ]
     notes = (
         f"{size / 1e6:.0f} MB, {ROUNDS} rounds in turns on the disk of the current folder, one torch thread.",
         "Slowdown: what multiplications of 512 x 512 lose until the last column's moment.",
+        *([] if all(name in times for name in FRAMEWORKS) else [_ELSEWHERE]),
     )
     return Result(measures=tuple(measures), notes=notes)

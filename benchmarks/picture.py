@@ -14,10 +14,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+#: From above to below; of a result without one of them, the others.
 METHODS = (
-    "torch.save + fsync", "safetensors + fsync", "DCP save", "DCP async_save, kept stager", "lastro",
+    "torch.save + fsync", "safetensors + fsync", "Accelerate save_state + fsync", "Fabric.save + fsync",
+    "DCP save", "DCP async_save, kept stager", "lastro",
 )  # fmt: skip
-WIDTH, ROW, LEFT, RIGHT, TOP = 720, 54, 190, 60, 64
+WIDTH, ROW, LEFT, RIGHT, TOP = 720, 54, 205, 60, 64
 _DURABLE = {"lastro": "lastro: durable, hashed, published"}
 
 
@@ -67,6 +69,7 @@ def bars_of(result: Mapping[str, Any]) -> tuple[Bars, ...]:
             durable=values[_DURABLE.get(name, f"{name}: durable")],
         )
         for name in METHODS
+        if name == "lastro" or f"{name}: blocked" in values
     )
 
 

@@ -136,8 +136,8 @@ def take(
     fixed = base.divide(bridge, look_again=look_again) if base else None
     tensors = bridge.stage(arena)
     if together is None:
-        return Snapshot(strictjson.dumps(whole).encode(), tensors, fixed)
-    text = strictjson.dumps(whole).encode() if together.first else b""
+        return Snapshot(state.text(whole).encode(), tensors, fixed)
+    text = state.text(whole).encode() if together.first else b""
     return Snapshot(text, tensors, fixed, together.rank, bridge.wholes())
 
 

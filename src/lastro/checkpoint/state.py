@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,8 @@ Compare = Callable[[Any, Any], "str | None"]
 #: Mappings that are put back as what they were. Any other mapping type is refused by name.
 _MAPPINGS: dict[str, Callable[[Any], Any]] = {"dict": dict, "ordered": OrderedDict, "counter": Counter}
 _KINDS: dict[type, str] = {dict: "dict", OrderedDict: "ordered", Counter: "counter"}
+#: Most values are of these types, and a state has thousands of them while the loop stands still.
+_AS_THEY_ARE = (int, bool, str)
 
 
 def join(path: str, key: object) -> str:
@@ -52,10 +55,12 @@ def encode(value: Any, path: str, take: Take) -> Any:
     Raises:
         CheckpointDamaged: a value, named by its path, could not be put back exactly.
     """
+    if value is None or type(value) in _AS_THEY_ARE:
+        return value
     name = take(path, value)
     if name is not None:
         return {"$tensor": name}
-    if value is None or isinstance(value, (bool, str)):
+    if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
         return int(value)
@@ -70,6 +75,11 @@ def encode(value: Any, path: str, take: Take) -> Any:
     if type(value) in _KINDS:
         return _encode_mapping(value, path, take)
     raise refused(path, _("a {kind} has no exact form").format(kind=type(value).__qualname__))
+
+
+def text(encoded: Any) -> str:
+    """Return what `encode` has made as one line of strict JSON: nothing in it is left to be marked."""
+    return json.dumps(encoded, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _encode_mapping(value: Mapping[Any, Any], path: str, take: Take) -> Any:

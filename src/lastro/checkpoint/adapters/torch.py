@@ -203,6 +203,8 @@ def _set_cuda_state(states: Sequence[torch.Tensor], device: int) -> None:
 
 def _is_divided(value: object) -> TypeGuard[DTensor]:
     """Tell whether this is a tensor of which each process holds a part."""
+    if type(value) in _PLAIN_TYPES:
+        return False
     module = sys.modules.get("torch.distributed.tensor")
     return module is not None and isinstance(value, module.DTensor)
 

@@ -10,7 +10,7 @@ import json
 import struct
 from collections.abc import Callable, Collection, Mapping
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -18,6 +18,7 @@ from lastro.checkpoint.adapters.base import TENSORS
 from lastro.checkpoint.adapters.finite import is_finite
 from lastro.checkpoint.arena import Arena
 from lastro.checkpoint.bulk import Reader
+from lastro.checkpoint.copying import Piece, copy
 from lastro.errors import CheckpointDamaged
 from lastro.locale import _
 from lastro.records import dataclass
@@ -35,8 +36,7 @@ KINDS = {name: dtype for dtype, name in DTYPES.items()}
 _ALIGNED = 64
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(NamedTuple):
     """Where one tensor lies in the file; `start` and `end` are in bytes from its beginning."""
 
     dtype: str
@@ -66,14 +66,26 @@ def stage(tensors: Mapping[str, torch.Tensor], arena: Arena) -> StagedTensors:
     memory = arena.reserve(size, _pin if devices else None)
     memory[: len(header)] = header
     whole = torch.frombuffer(memory, dtype=torch.uint8)
+    rows = []
     for name, tensor in tensors.items():
         place = places[name]
-        if place.end > place.start:
+        if place.end == place.start:
+            continue
+        if _is_row(tensor):
+            rows.append(Piece(tensor.data_ptr(), place.end - place.start, place.start))
+        else:
             target = whole[place.start : place.end].view(tensor.dtype).view(tensor.shape)
             target.copy_(tensor.detach(), non_blocking=tensor.device in devices)
+    copy(rows, memory)  # while what comes from a device is on its way
     for device in devices:
         torch.cuda.synchronize(device)
     return StagedTensors(memory, places)
+
+
+def _is_row(tensor: torch.Tensor) -> bool:
+    """Tell whether the bytes of a tensor lie in this process's memory as they will in the file."""
+    on_cpu = tensor.device.type == "cpu" and tensor.is_contiguous()
+    return on_cpu and not tensor.is_conj() and not tensor.is_neg()
 
 
 def _layout(tensors: Mapping[str, torch.Tensor]) -> tuple[bytes, dict[str, _Place], int]:
@@ -85,9 +97,9 @@ def _layout(tensors: Mapping[str, torch.Tensor]) -> tuple[bytes, dict[str, _Plac
     told: dict[str, Any] = {}
     offset = 0
     for name, tensor in ordered:
-        end = offset + tensor.numel() * tensor.element_size()
+        end = offset + tensor.nbytes
         dtype = DTYPES[tensor.dtype]
-        told[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [offset, end]}
+        told[name] = {"dtype": dtype, "shape": tuple(tensor.shape), "data_offsets": (offset, end)}
         offset = end
     text = json.dumps(told, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 8) % _ALIGNED)
