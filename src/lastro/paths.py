@@ -64,6 +64,11 @@ class Home:
         """What was moved this month, which copies there are, and uploads that are not complete."""
         return self.root / "transfers"
 
+    @property
+    def moved(self) -> Path:
+        """What all transfers have moved this month, and the cap that they draw from."""
+        return self.transfers / "moved.json"
+
     def ssh_machine(self, machine_id: str) -> MachineFolder:
         """Records of a machine that is reached by ssh; on that machine itself its own folder."""
         return MachineFolder(self.root / "ssh" / machine_id)

@@ -211,10 +211,18 @@ MECHANISMS = (
     ),
     Mechanism(
         "a transfer draws from the budget before it moves",
-        "flow/transfers/ledger.py",
+        "storage/transfer/ledger.py",
         "            if not verdict.allowed:\n                raise over(verdict)\n",
         "",
-        "tests/flow/transfers/test_ledger.py::test_several_processes_never_take_more_than_there_is",
+        "tests/storage/transfer/test_ledger.py::test_several_processes_never_take_more_than_there_is",
+    ),
+    Mechanism(
+        "a mirror draws from the budget of all transfers",
+        "storage/transfer/mirror.py",
+        "return Tally(draw=self._draw)",
+        "return Tally()",
+        "tests/storage/transfer/test_mirror.py::"
+        "test_a_mirror_never_passes_the_cap_and_goes_on_when_it_is_raised",
     ),
     Mechanism(
         "an item of a pack is compared with its sum when it is read",

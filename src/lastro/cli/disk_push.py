@@ -12,7 +12,7 @@ from lastro.cli.options import as_json_option, command
 from lastro.locale import _
 
 if TYPE_CHECKING:
-    from lastro.flow.transfers.ledger import Cap
+    from lastro.storage.transfer.ledger import Cap
 
 
 @command()

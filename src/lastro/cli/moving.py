@@ -18,14 +18,14 @@ from lastro.paths import Home, home_root
 from lastro.units import parse_bytes, parse_money, show_bytes, show_duration
 
 if TYPE_CHECKING:
-    from lastro.flow.transfers.ledger import Cap
     from lastro.flow.transfers.move import Mover, MoveResult, Wish
     from lastro.flow.transfers.price import Estimate
+    from lastro.storage.transfer.ledger import Cap
 
 
 def _cap(text: str) -> Cap:
     """Read a size, a sum of money, or `none`."""
-    from lastro.flow.transfers.ledger import Cap
+    from lastro.storage.transfer.ledger import Cap
 
     if text == "none":
         return Cap()

@@ -21,7 +21,7 @@ from lastro.flow.earlier import Earlier
 from lastro.flow.far import copy_of, path_there
 from lastro.flow.learning import learned
 from lastro.flow.measuring import measure
-from lastro.flow.mirrors import bring_back, continue_streams, name_mirror
+from lastro.flow.mirrors import bring_back, budget, continue_streams, name_mirror
 from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
 from lastro.flow.secrets import refuse_secrets
@@ -323,7 +323,7 @@ def open_session(draft: Draft, home: Home, clock: Clock, provider: Provider | No
         link.open(draft.disk_named_by)
     else:
         if mirror is not None:
-            bring_back(disk, mirror)
+            bring_back(disk, mirror, budget(home, clock))
         _require_the_disk_of_before(draft, disk, home, clock)
     facts = Facts(
         name=draft.plan.campaign,
@@ -332,7 +332,7 @@ def open_session(draft: Draft, home: Home, clock: Clock, provider: Provider | No
         provider=draft.plan.provider,
         key=session_key(draft.plan.campaign, open_disk(disk, declared=draft.disk_named_by).uuid),
     )
-    name_mirror(disk, mirror)
+    name_mirror(disk, mirror, home)
     session = Session(home, facts, clock, link)
     session.exchange(now=True)
     if mirror is not None:

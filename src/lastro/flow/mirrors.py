@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from lastro import atomic, strictjson
-from lastro.paths import CampaignFolder, Disk, HomeCampaign
+from lastro.clock import Clock
+from lastro.paths import CampaignFolder, Disk, Home, HomeCampaign
+from lastro.storage.transfer.ledger import Ledger, drawing
 from lastro.storage.transfer.mirror import mirror_at
 
 
-def bring_back(disk: Disk, place: str) -> bool:
+def budget(home: Home, clock: Clock) -> Ledger:
+    """Return the record that all transfers of a home draw from."""
+    return Ledger(home.moved, clock)
+
+
+def bring_back(disk: Disk, place: str, budget: Ledger) -> bool:
     """Fetch a disk that is gone from its mirror; False where it is here, or the mirror holds nothing of it.
 
     What tells which disk it is comes last, so an interrupted fetch goes on.
 
     Raises:
         UsageError, StorageError: the place is none, cannot be reached, or gives something damaged.
+        StoppedByRule: the cap on transfers does not hold it; what has arrived stays.
     """
     if disk.facts.exists():
         return False
-    mirror = mirror_at(place, disk.mirror_uploads)
+    mirror = mirror_at(place, disk.mirror_uploads, drawing(budget))
     last = disk.facts.relative_to(disk.root).as_posix()
     if not mirror.holds(last):
         return False
@@ -39,11 +47,14 @@ def continue_streams(copies: HomeCampaign, campaign: CampaignFolder) -> None:
             atomic.write_bytes(there, known)
 
 
-def name_mirror(disk: Disk, place: str | None) -> None:
-    """Keep on the disk where its mirror is, for the supervisors of its machines; None: it has none."""
+def name_mirror(disk: Disk, place: str | None, home: Home) -> None:
+    """Keep on the disk where its mirror is, for the supervisors of its machines; None: it has none.
+
+    A disk with a mirror lies on the computer of its home, so they draw from home's own budget.
+    """
     if place is None:
         disk.mirror.unlink(missing_ok=True)
         return
-    text = strictjson.pretty({"place": place})
+    text = strictjson.pretty({"place": place, "budget": str(home.moved)})
     if not disk.mirror.exists() or disk.mirror.read_text() != text:
         atomic.write_text(disk.mirror, text)

@@ -15,13 +15,15 @@ from pathlib import Path
 
 from lastro import atomic, strictjson
 from lastro.checkpoint.store import committed, names
-from lastro.errors import LastroError, StorageError
+from lastro.clock import SystemClock
+from lastro.errors import LastroError, StoppedByRule, StorageError
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.paths import AttemptFolder, CampaignFolder, Disk
 from lastro.records import dataclass
 from lastro.rules import Order
 from lastro.run.seen import Seen
+from lastro.storage.transfer.ledger import Ledger, drawing
 from lastro.storage.transfer.mirror import Mirror, mirror_at, rehearse
 
 #: Seconds between two looks at what is new, and between two sendings of records that grow.
@@ -32,12 +34,21 @@ _LARGEST_RECORD = 64 * 2**20
 _SIGNS = frozenset({"heartbeat", "supervisor.beat", "home.beat"})
 
 
-def mirror_of(disk: Disk) -> str | None:
-    """Return the place that mirrors a disk; None for one that has no mirror."""
+@dataclass(frozen=True, kw_only=True)
+class _Named:
+    """Which place mirrors a disk, and which record its transfers draw from."""
+
+    place: str
+    budget: Path
+
+
+def _mirror_of(disk: Disk) -> _Named | None:
+    """Return what is named on a disk; None for one that has no mirror."""
     try:
-        return str(strictjson.read(disk.mirror)["place"])
+        value = strictjson.read(disk.mirror)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    return _Named(place=str(value["place"]), budget=Path(value["budget"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +76,8 @@ class MirrorWatch:
         self._run, self._order, self._stream = folder.run, order, stream
         self._disk = CampaignFolder(Path(order.campaign_folder)).disk
         self._campaign = Path(order.campaign_folder)
-        self._place = mirror_of(self._disk)
+        self._named = _mirror_of(self._disk)
+        self._place = self._named.place if self._named is not None else None
         self._mirror: Mirror | None = None
         self._rate: float | None = None
         self._news: queue.SimpleQueue[_Arrived | _Failed] = queue.SimpleQueue()
@@ -150,9 +162,10 @@ class MirrorWatch:
     # --- in the thread --------------------------------------------------------------------------------
 
     def _reach(self) -> Mirror:
-        assert self._place is not None
+        assert self._named is not None
         if self._mirror is None:
-            self._mirror = mirror_at(self._place, self._disk.mirror_uploads)
+            draw = drawing(Ledger(self._named.budget, SystemClock()))
+            self._mirror = mirror_at(self._named.place, self._disk.mirror_uploads, draw)
         return self._mirror
 
     def _send(self, records: bool) -> None:
@@ -171,8 +184,10 @@ class MirrorWatch:
         try:
             yield
         except (LastroError, OSError) as error:
-            if str(error) not in self._told:
-                self._told.add(str(error))
+            # At the cap each try says another size, and means the same.
+            reason = what if isinstance(error, StoppedByRule) else str(error)
+            if reason not in self._told:
+                self._told.add(reason)
                 self._news.put(_Failed(what=what, why=str(error)))
 
     def _name(self, path: Path) -> str:

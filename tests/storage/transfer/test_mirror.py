@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lastro.clock import SystemClock
-from lastro.errors import StorageError
+from lastro.errors import StoppedByRule, StorageError
 from lastro.paths import Home
 from lastro.providers.local import Local
+from lastro.storage.transfer.ledger import Cap, Ledger, drawing
 from lastro.storage.transfer.mirror import REHEARSAL_BYTES, S3Mirror, rehearse
 from lastro.storage.transfer.place import Bucket
 from lastro.storage.transfer.s3 import S3
@@ -24,8 +26,12 @@ from tests.storage.pack.trees import content, plant
 from tests.storage.transfer.stores import client
 
 
-def mirror(bucket: str, folder: Path) -> S3Mirror:
-    return S3Mirror(Bucket(bucket=bucket, key="m"), S3(), folder / "records")
+def free(_count: int) -> None:
+    """A budget without a cap."""
+
+
+def mirror(bucket: str, folder: Path, draw: Callable[[int], None] = free) -> S3Mirror:
+    return S3Mirror(Bucket(bucket=bucket, key="m"), S3(), folder / "records", draw)
 
 
 def test_what_was_sent_comes_back_and_what_is_half_there_does_not(
@@ -65,7 +71,7 @@ def test_what_says_which_disk_it_is_comes_last(bucket: str, tmp_path: Path) -> N
 
     (tmp_path / "back" / "z" / "journal").rmdir()
     with pytest.raises(StorageError, match="z/journal"):
-        S3Mirror(Bucket(bucket=bucket, key="m"), Cut(), tmp_path).fetch(
+        S3Mirror(Bucket(bucket=bucket, key="m"), Cut(), tmp_path, free).fetch(
             tmp_path / "back", ".lastro/disk.json"
         )
 
@@ -78,6 +84,48 @@ def test_the_rehearsal_measures_and_leaves_nothing(store: str, bucket: str, tmp_
     assert 0 < rate < REHEARSAL_BYTES / 1e-4
     assert client(store).list_objects_v2(Bucket=bucket).get("KeyCount") == 0
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".tmp")] == []
+
+
+def test_a_mirror_never_passes_the_cap_and_goes_on_when_it_is_raised(
+    store: str, bucket: str, tmp_path: Path
+) -> None:
+    """Files of 2 kB and a list of about 1 kB under a cap of 5 kB: the first two go."""
+    ledger = Ledger(tmp_path / "moved.json", SystemClock())
+    ledger.set_cap(Cap(bytes=5_000))
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}").write_bytes(os.urandom(2_000))
+    there = mirror(bucket, tmp_path, drawing(ledger))
+
+    with pytest.raises(StoppedByRule, match="cap of 5 kB"):
+        there.send_folder(folder, "outputs")
+    held = client(store).list_objects_v2(Bucket=bucket)["Contents"]
+    moved = ledger.read()[0].bytes
+    ledger.set_cap(Cap(bytes=50_000))
+    there.send_folder(folder, "outputs")
+    there.fetch(tmp_path / "back", "none")
+
+    assert sum(one["Size"] for one in held) == moved == 4_000
+    assert content(tmp_path / "back" / "outputs") == content(folder)
+    assert 16_000 > ledger.read()[0].bytes > 12_000  # sent once, and fetched once
+
+
+def test_where_the_record_cannot_be_written_a_cap_stops_the_mirror(tmp_path: Path) -> None:
+    """As in a jail, where home's files can be read only. Without a cap there is nothing to keep."""
+    ledger = Ledger(tmp_path / "moved.json", SystemClock())
+    ledger.set_cap(Cap())
+
+    class ReadOnly(Ledger):
+        def draw(self, _size: int, _price: object) -> None:
+            raise OSError(errno.EROFS, "read-only")
+
+    jailed = drawing(ReadOnly(tmp_path / "moved.json", SystemClock()))
+    jailed(10)
+    ledger.set_cap(Cap(bytes=100))
+
+    with pytest.raises(StorageError, match="cannot be kept"):
+        jailed(10)
 
 
 @pytest.fixture
@@ -127,3 +175,23 @@ def test_a_machine_whose_disk_is_gone_is_gone_on_from_by_another(
     assert resumed["step"] >= mirrored[0] >= 10
     (total,) = campaign.disk.glob("campaigns/small/runs/*/outputs/total.json")
     assert json.loads(total.read_text()) == {"total": 300 * 301 // 2}
+
+
+def test_a_mirror_at_the_cap_is_told_once_and_the_run_goes_on(
+    store: str, bucket: str, campaign: SmallCampaign
+) -> None:
+    """10 kB may move: neither the rehearsal of 32 MiB nor the records. The work itself is done."""
+    campaign.edit("{steps: 300, pace: 0.02, score: 6}", "{steps: 40, pace: 0.02, score: 6}")
+    ledger = Ledger(Home(campaign.home).moved, SystemClock())
+    ledger.set_cap(Cap(bytes=10_000))
+
+    ran = campaign.lastro("run", "--only", "control")
+
+    (opened,) = events(campaign, "mirror.opened")
+    failed = events(campaign, "mirror.failed")
+    held = client(store).list_objects_v2(Bucket=bucket).get("Contents", [])
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    assert "cap" in opened["why_not"]
+    assert len(failed) == len({event["what"] for event in failed}) <= 3
+    assert all("cap of 10 kB" in event["why"] for event in failed) and failed
+    assert sum(one["Size"] for one in held) <= ledger.read()[0].bytes <= 10_000

@@ -124,7 +124,8 @@ def test_a_byte_that_differs_at_the_same_length_is_found_and_repaired(
 def test_a_mirror_by_ssh_gives_back_what_it_was_given(machine: Machine, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     folder = plant(disk / "runs" / "r" / "checkpoints" / "10-a1", count=3)
-    mirror = SshMirror(machine.place(tmp_path / "far"), machine.ssh)
+    drawn: list[int] = []
+    mirror = SshMirror(machine.place(tmp_path / "far"), drawn.append, machine.ssh)
     before = mirror.holds(".lastro/disk.json")
 
     mirror.send_folder(folder, "runs/r/checkpoints/10-a1")
@@ -132,6 +133,9 @@ def test_a_mirror_by_ssh_gives_back_what_it_was_given(machine: Machine, tmp_path
     mirror.send_file(b"new disk", ".lastro/disk.json")
     mirror.fetch(tmp_path / "back", ".lastro/disk.json")
 
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    # A copy is drawn before it begins: the folder, the file twice, and back all but the last, and the last.
+    assert drawn == [size, 3, 8, size, 8]
     assert (before, mirror.holds(".lastro/disk.json")) == (False, True)
     assert (tmp_path / "back" / ".lastro" / "disk.json").read_bytes() == b"new disk"
     assert content(tmp_path / "back" / "runs") == content(disk / "runs")

@@ -8,12 +8,12 @@ from typing import Any
 
 from lastro.clock import Clock, iso
 from lastro.flow.transfers.copies import Copy, nearest, read_copies, record_copy
-from lastro.flow.transfers.ledger import Cap, Ledger, may_move, over
 from lastro.flow.transfers.price import Ends, Estimate, estimate
 from lastro.paths import Home
 from lastro.records import dataclass
 from lastro.spec.load import load_offers_file
 from lastro.spec.offers import Offers
+from lastro.storage.transfer.ledger import Cap, Ledger, may_move, over
 from lastro.storage.transfer.place import Bucket, Remote, parse_place
 from lastro.storage.transfer.pull import find, pull
 from lastro.storage.transfer.push import ahead, push
@@ -77,7 +77,7 @@ class Mover:
         self._home, self._clock, self._wish = home, clock, wish
         self._told, self._ahead = told, ahead
         self._market: Offers | None = load_offers_file(wish.offers) if wish.offers is not None else None
-        self._ledger = Ledger(home.transfers / "moved.json", clock)
+        self._ledger = Ledger(home.moved, clock)
         if wish.cap is not None:
             self._ledger.set_cap(wish.cap)
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from lastro.storage.transfer.manifest import NAME
 from lastro.storage.transfer.place import Bucket, Remote, parse_place
 from lastro.storage.transfer.pull import pull
 from lastro.storage.transfer.push import push
-from lastro.storage.transfer.rsync import is_there, rsync
+from lastro.storage.transfer.rsync import is_there, planned, rsync
 from lastro.storage.transfer.s3 import S3
 from lastro.storage.transfer.told import Tally
 
@@ -47,15 +47,22 @@ class Mirror(Protocol):
         ...
 
 
-def mirror_at(place: str, records: Path) -> Mirror:
-    """Return the mirror at `s3://...` or `ssh://...`. `records`: see `push`.
+def mirror_at(place: str, records: Path, draw: Callable[[int], None]) -> Mirror:
+    """Return the mirror at `s3://...` or `ssh://...`.
+
+    Args:
+        place: where it is.
+        records: see `push`.
+        draw: takes from a budget what is about to move; what it raises stops the transfer.
 
     Raises:
         UsageError: it is neither.
         StorageError: boto3 is not installed.
     """
     found = parse_place(place)
-    return SshMirror(found) if isinstance(found, Remote) else S3Mirror(found, S3(), records)
+    if isinstance(found, Remote):
+        return SshMirror(found, draw)
+    return S3Mirror(found, S3(), records, draw)
 
 
 def rehearse(mirror: Mirror, folder: Path) -> float:
@@ -76,20 +83,23 @@ def rehearse(mirror: Mirror, folder: Path) -> float:
 class S3Mirror:
     """A mirror in a bucket. A folder that was sent has its list beside it; that comes last."""
 
-    def __init__(self, place: Bucket, store: S3, records: Path) -> None:
-        self._place, self._store, self._records = place, store, records
+    def __init__(self, place: Bucket, store: S3, records: Path, draw: Callable[[int], None]) -> None:
+        self._place, self._store, self._records, self._draw = place, store, records, draw
         self._sent: dict[str, str] = {}
+
+    def _tally(self) -> Tally:
+        return Tally(draw=self._draw)
 
     def holds(self, name: str) -> bool:
         return self._store.head(self._place.below(name)) is not None
 
     def send_folder(self, folder: Path, name: str) -> None:
-        push(folder, self._place.below(name), self._store, self._records, Tally())
+        push(folder, self._place.below(name), self._store, self._records, self._tally())
 
     def send_file(self, data: bytes, name: str) -> None:
         digest = hashlib.sha256(data).hexdigest()
         if self._sent.get(name) != digest:
-            self._store.put(self._place.below(name), data, lambda _count: None)
+            self._store.put(self._place.below(name), data, self._draw)
             self._sent[name] = digest
 
     def remove_folder(self, name: str) -> None:
@@ -108,17 +118,17 @@ class S3Mirror:
         alone = [name for name in names if not any(name.startswith(f"{folder}/") for folder in folders)]
         for name in sorted(alone, key=lambda name: name == last):
             if not _is_half(name) and not (root / name).exists():
-                pull(self._place.below(name), root / name, self._store, Tally())
+                pull(self._place.below(name), root / name, self._store, self._tally())
 
     def _fetch_folder(self, root: Path, name: str) -> None:
         """Fetch a folder aside and give it its name when it is whole; files are added to one that is here."""
         final = root / name
         if final.exists():
-            pull(self._place.below(name), final, self._store, Tally())
+            pull(self._place.below(name), final, self._store, self._tally())
             return
         atomic.make_folder(final.parent)
         aside = final.with_name(f"{atomic.TEMPORARY}{final.name}")
-        pull(self._place.below(name), aside, self._store, Tally())
+        pull(self._place.below(name), aside, self._store, self._tally())
         if aside.exists():
             aside.rename(final)
             atomic.sync_folder(final.parent)
@@ -130,10 +140,17 @@ def _is_half(name: str) -> bool:
 
 
 class SshMirror:
-    """A mirror on another machine. What is half there has no right manifest, and is passed over by a job."""
+    """A mirror on another machine. What is half there has no right manifest, and is passed over by a job.
 
-    def __init__(self, place: Remote, ssh: Sequence[str] = ("ssh",)) -> None:
-        self._place, self._ssh = place, ssh
+    Of each copy all is drawn before it begins: rsync cannot be stopped at a byte.
+    """
+
+    def __init__(self, place: Remote, draw: Callable[[int], None], ssh: Sequence[str] = ("ssh",)) -> None:
+        self._place, self._draw, self._ssh = place, draw, ssh
+
+    def _copy(self, local: Path, remote: Remote, *, away: bool, leave_out: str | None = None) -> None:
+        self._draw(planned(local, remote, away=away, ssh=self._ssh, leave_out=leave_out))
+        rsync(local, remote, away=away, ssh=self._ssh, leave_out=leave_out)
 
     def _below(self, name: str) -> Remote:
         path = f"{self._place.path.rstrip('/')}/{name}"
@@ -143,7 +160,7 @@ class SshMirror:
         return is_there(self._below(name), self._ssh)
 
     def send_folder(self, folder: Path, name: str) -> None:
-        rsync(folder, self._below(name), away=True, ssh=self._ssh)
+        self._copy(folder, self._below(name), away=True)
 
     def send_file(self, data: bytes, name: str) -> None:
         import tempfile
@@ -151,13 +168,13 @@ class SshMirror:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, name.rsplit("/", 1)[-1])
             path.write_bytes(data)
-            rsync(path, self._below(name), away=True, ssh=self._ssh)
+            self._copy(path, self._below(name), away=True)
 
     def remove_folder(self, name: str) -> None:
         """Leave it: rsync removes only what it synchronises."""
 
     def fetch(self, root: Path, last: str) -> None:
         atomic.make_folder(root)
-        rsync(root, self._below(""), away=False, ssh=self._ssh, leave_out=last)
+        self._copy(root, self._below(""), away=False, leave_out=last)
         atomic.make_folder((root / last).parent)
-        rsync(root / last, self._below(last), away=False, ssh=self._ssh)
+        self._copy(root / last, self._below(last), away=False)

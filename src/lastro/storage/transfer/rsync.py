@@ -52,7 +52,7 @@ def rsync(
         StorageError: there is no rsync, the machine cannot be reached, or both ends differ at the end.
     """
     ends = _ends(local, remote, away)
-    shell = _shell(remote, ssh) + ([] if leave_out is None else [f"--exclude=/{leave_out}"])
+    shell = _shell(remote, ssh, leave_out)
     # Files that are shorter there are gone on with; those of the same length are taken to be equal by it, so
     # the comparison that follows is what counts.
     first = _run(["--archive", "--partial", "--append-verify", "--stats", *shell, *ends])
@@ -80,13 +80,16 @@ def is_there(remote: Remote, ssh: Sequence[str] = ("ssh",)) -> bool:
     return True
 
 
-def planned(local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh",)) -> int:
+def planned(
+    local: Path, remote: Remote, *, away: bool, ssh: Sequence[str] = ("ssh",), leave_out: str | None = None
+) -> int:
     """Return the size of the files that a copy would move, whole ones for those that are half there.
 
     Raises:
         StorageError: as `rsync`.
     """
-    said = _run(["--archive", "--dry-run", "--stats", *_shell(remote, ssh), *_ends(local, remote, away)])
+    shell = _shell(remote, ssh, leave_out)
+    said = _run(["--archive", "--dry-run", "--stats", *shell, *_ends(local, remote, away)])
     found = _PLANNED.search(said)
     return _number(found[1]) if found else 0
 
@@ -104,9 +107,10 @@ def _ends(local: Path, remote: Remote, away: bool) -> list[str]:
     return ends if away else ends[::-1]
 
 
-def _shell(remote: Remote, ssh: Sequence[str]) -> list[str]:
+def _shell(remote: Remote, ssh: Sequence[str], leave_out: str | None = None) -> list[str]:
     port = ["-p", str(remote.port)] if remote.port else []
-    return ["--rsh", " ".join([*ssh, "-o", "BatchMode=yes", *port]), "--mkpath", "--protect-args"]
+    left = [] if leave_out is None else [f"--exclude=/{leave_out}"]
+    return ["--rsh", " ".join([*ssh, "-o", "BatchMode=yes", *port]), "--mkpath", "--protect-args", *left]
 
 
 def _differing(shell: Sequence[str], ends: Sequence[str]) -> list[str]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.clock import Clock
-from lastro.errors import StoppedByRule
+from lastro.errors import StoppedByRule, StorageError
 from lastro.locale import _
 from lastro.records import dataclass
 from lastro.units import Money, show_bytes
@@ -108,6 +108,14 @@ class Ledger:
                 raise over(verdict)
             _store(descriptor, _with(moved, size, price_of_gb), cap)
 
+    def capped(self) -> bool:
+        """Say whether there is a cap; for one who may read the record and not write it."""
+        try:
+            value = strictjson.read(self._path)["cap"]
+        except FileNotFoundError:
+            return False
+        return any(limit is not None for limit in value.values())
+
     @contextlib.contextmanager
     def _held(self) -> Iterator[int]:
         atomic.make_folder(self._path.parent)
@@ -129,6 +137,25 @@ class Ledger:
         if told["month"] != month:
             return Moved(month=month), cap
         return Moved(**{**told, "money": _money(told["money"])}), cap
+
+
+def drawing(ledger: Ledger) -> Callable[[int], None]:
+    """Return what a machine's mirror draws from: the budget of its home, where bytes have no known price.
+
+    In a jail the record can be read only. Then nothing is counted, and a cap that is set stops everything.
+    """
+
+    def draw(size: int) -> None:
+        try:
+            ledger.draw(size, None)
+        except OSError as error:
+            if ledger.capped():
+                raise StorageError(
+                    _("the cap on transfers cannot be kept here: {error}").format(error=error),
+                    hint=_("lift it with --cap none, or let the machine write to home's record"),
+                ) from error
+
+    return draw
 
 
 def over(verdict: Verdict) -> StoppedByRule:

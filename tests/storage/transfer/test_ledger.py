@@ -10,7 +10,7 @@ import pytest
 
 from lastro.clock import ManualClock
 from lastro.errors import StoppedByRule
-from lastro.flow.transfers.ledger import Cap, Ledger, Moved, may_move
+from lastro.storage.transfer.ledger import Cap, Ledger, Moved, may_move
 from lastro.units import Money
 
 GB = 10**9
@@ -68,7 +68,7 @@ def test_several_processes_never_take_more_than_there_is(tmp_path: Path) -> None
     program = (
         "import sys\nfrom datetime import datetime, timezone\nfrom pathlib import Path\n"
         "from lastro.clock import ManualClock\nfrom lastro.errors import StoppedByRule\n"
-        "from lastro.flow.transfers.ledger import Ledger\n"
+        "from lastro.storage.transfer.ledger import Ledger\n"
         "clock = ManualClock(datetime(2026, 11, 30, tzinfo=timezone.utc))\n"
         "ledger, taken = Ledger(Path(sys.argv[1]), clock), 0\n"
         "for _number in range(100):\n"
