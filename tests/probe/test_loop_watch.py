@@ -22,7 +22,7 @@ def over() -> None:
 
 
 def watch_of(path: Path, **changes: Any) -> LoopWatch:
-    return LoopWatch(Told(out=str(path / "seen.json"), batches=6, workers=(1,)), end=over, **changes)
+    return LoopWatch(Told(out=str(path / "seen.json"), batches=6, most=6, workers=(1,)), end=over, **changes)
 
 
 def feed_of(source: Iterator[int], fresh: Callable[[int | None], Iterator[Any] | None] | None = None) -> Feed:
@@ -58,7 +58,7 @@ def test_batches_come_in_order_and_then_the_last_one_again_and_again(tmp_path: P
     assert set(got[looked:]) == {looked - 1}
     told = seen(tmp_path)
     assert told["complete"] and len(told["waits"]) == len(told["bodies"]) == len(told["replayed"]) == 6
-    assert told["alone"]["batches"] == told["tried"]["1"]["batches"] == 6
+    assert len(told["alone"]["each"]) == len(told["tried"]["1"]["each"]) == 6
 
 
 def test_batches_that_nothing_is_learned_from_are_counted_and_never_held_back(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_loader_of_short_epochs_is_begun_again_until_enough_came(tmp_path: Pat
         list(given(watch, feed_of(itertools.count(), lambda _workers: iter(range(4)))))
 
     alone = seen(tmp_path)["alone"]
-    assert alone["batches"] == 6 and not alone["with_start"]
+    assert len(alone["each"]) == 6 and not alone["with_start"]
 
 
 def test_a_device_is_left_alone_first_and_waited_for_after_that(tmp_path: Path) -> None:

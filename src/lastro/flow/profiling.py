@@ -38,12 +38,14 @@ _LOOK_EVERY = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How long to look: so many batches in each part, unless they take longer than `part_seconds`.
+    """How long to look.
 
-    `seconds`: the job is ended after so long, whatever was seen by then.
+    At least so many batches in each part, and up to `most` while their mean is not sure, unless they take
+    longer than `part_seconds`. The job is ended after `seconds`, whatever was seen by then.
     """
 
     batches: int = 25
+    most: int = 150
     part_seconds: float = 15.0
     seconds: float = 300.0
 
@@ -87,8 +89,14 @@ def _live(
     """Let the job live until it was looked into. Returns what was seen, and why it ended without that."""
     out, told = root / "seen.json", root / "profile.json"
     cpus = len(os.sched_getaffinity(0))
-    asked = {"out": str(out), "batches": effort.batches, "seconds": effort.part_seconds}
-    atomic.write_text(told, strictjson.pretty({**asked, "workers": list(workers_to_try(cpus))}))
+    asked = {
+        "out": str(out),
+        "batches": effort.batches,
+        "most": effort.most,
+        "seconds": effort.part_seconds,
+        "workers": list(workers_to_try(cpus)),
+    }
+    atomic.write_text(told, strictjson.pretty(asked))
     run = Disk(root / "disk").campaign("profile").run(order.run)
     assert order.code is not None
     atomic.make_folder(run.root / "code")

@@ -22,6 +22,8 @@ WARM = 3
 _SETTLE = 2
 #: Times that each number of workers is measured, in turns with the others.
 _ROUNDS = 2
+#: A mean is sure when its standard error is at most this share of it. Assumed.
+_SURE = 0.04
 #: Longest wait until idle workers have filled their queue.
 _MOST_SETTLING_SECONDS = 5.0
 
@@ -32,13 +34,15 @@ class Told:
 
     Args:
         out: where the result goes, a JSON file.
-        batches: so many are measured in each part,
+        batches: so many are measured in each part at least,
+        most: and so many at most, until their mean is sure,
         seconds: unless they take longer than this.
         workers: numbers of workers that the loader alone is tried with.
     """
 
     out: str
     batches: int = 25
+    most: int = 150
     seconds: float = 15.0
     workers: tuple[int, ...] = ()
 
@@ -120,7 +124,7 @@ class LoopWatch:
             self._close(self._now() - self._given)
         elif self._key == key:
             self._unlearned += 1
-        if counts and self._enough(self._waits, self._bodies):
+        if counts and self._enough(self._wholes(), _turn(feed)):
             return self._begin_replay(key, feed)
         return self._draw(key, feed)
 
@@ -161,9 +165,20 @@ class LoopWatch:
         self._key, self._trained, self._held = key, False, batch
         return batch
 
-    def _enough(self, *parts: list[float]) -> bool:
-        spent = sum(map(sum, parts))
-        return len(parts[0]) >= self._told.batches or (len(parts[0]) >= 3 and spent >= self._told.seconds)
+    def _enough(self, times: list[float], turn: int = 1, *, share: int = 1) -> bool:
+        """Say whether so many batches were measured, in whole turns of the workers, that their mean is sure.
+
+        `share`: of what a part has, the part of one round.
+        """
+        spent = sum(times)
+        if len(times) >= 3 and spent >= self._told.seconds / share:
+            return True
+        if len(times) < -(-self._told.batches // share) or len(times) % turn:
+            return False
+        return len(times) >= self._told.most // share or _is_sure(times, spent)
+
+    def _wholes(self) -> list[float]:
+        return [wait + body for wait, body in zip(self._waits, self._bodies, strict=True)]
 
     # --- one batch again and again ----------------------------------------------------------------------
 
@@ -218,28 +233,30 @@ class LoopWatch:
     def _drawn(self, feed: Feed, workers: int | None) -> dict[str, Any] | None:
         count = int(feed.facts.get("workers") or 0) if workers is None else workers
         skip = count * int(feed.facts.get("prefetch") or 2) + 1
-        made, seconds, cpu, with_start = 0, 0.0, 0.0, False
-        wanted, deadline = -(-self._told.batches // _ROUNDS), time.monotonic() + self._told.seconds / _ROUNDS
-        for _epoch in range(wanted):
+        each: list[float] = []
+        cpu, with_start, deadline = 0.0, False, time.monotonic() + self._told.seconds / _ROUNDS
+        while not self._enough(each, max(1, count), share=_ROUNDS) and time.monotonic() < deadline:
             source = feed.fresh(workers)
             if source is None:
                 return None
-            before, began, drawn = time.process_time(), time.monotonic(), 0
+            began = last = time.monotonic()
+            before, skipped, own = time.process_time(), list[float](), list[float]()
             for _batch in source:
-                drawn += 1
-                if drawn == skip:
-                    before, began = time.process_time(), time.monotonic()
-                if made + drawn - skip >= wanted or time.monotonic() > deadline:
+                now = time.monotonic()
+                (own if len(skipped) == skip else skipped).append(now - last)
+                last = now
+                if len(skipped) == skip and not own:
+                    before = time.process_time()
+                if self._enough([*each, *own], max(1, count), share=_ROUNDS) or now > deadline:
                     break
             # An epoch that is over before its queue is used up: what its start takes is a part of its pace.
-            short = drawn <= skip
-            with_start |= short
-            made += drawn if short else drawn - skip
-            seconds += time.monotonic() - began
+            with_start |= not own
+            each += own or skipped
             cpu += time.process_time() - before
-            if made >= wanted or time.monotonic() > deadline or not drawn:
+            if last == began:
                 break
-        return {"batches": made, "seconds": seconds, "cpu_seconds": cpu, "with_start": int(with_start)}
+        told = [round(seconds, 6) for seconds in each]
+        return {"each": told, "cpu_seconds": cpu, "with_start": int(with_start)}
 
     # --- the result ---------------------------------------------------------------------------------------
 
@@ -276,6 +293,18 @@ def _added(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dict[str
     if one is None or other is None:
         return None
     return {name: value + other[name] for name, value in one.items()}
+
+
+def _is_sure(times: list[float], spent: float) -> bool:
+    """Say whether the mean of times is known to a share of itself: its standard error, squared."""
+    mean = spent / len(times)
+    spread = sum((one - mean) ** 2 for one in times) / (len(times) - 1)
+    return spread / len(times) <= (_SURE * mean) ** 2
+
+
+def _turn(feed: Feed) -> int:
+    """Return after how many batches each worker has made one: they often come all at once."""
+    return max(1, int(feed.facts.get("workers") or 0))
 
 
 def _queue(feed: Feed) -> int:

@@ -30,9 +30,9 @@ def record(
         "bodies": [body] * 20,
         "epoch_starts": [],
         "replayed": [replayed] * 20,
-        "alone": {"batches": 20, "seconds": 20 * alone, "cpu_seconds": 0.1, "with_start": False},
+        "alone": {"each": [alone] * 20, "cpu_seconds": 0.1, "with_start": 0},
         "tried": {
-            count: {"batches": 20, "seconds": 20 * seconds, "cpu_seconds": 0.0, "with_start": False}
+            count: {"each": [seconds] * 20, "cpu_seconds": 0.0, "with_start": 0}
             for count, seconds in (tried or {}).items()
         },
         "unlearned": 0,

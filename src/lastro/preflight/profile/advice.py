@@ -72,11 +72,12 @@ def _of_input(seen: Seen, paces: Paces) -> Iterator[Step]:
 def _workers(seen: Seen, paces: Paces) -> Step | None:
     """Return the fewest workers that are within a little of the best that was tried; None: none is better."""
     reached = {
-        count: predicted(pace, paces.replayed, workers=count) for count, pace in sorted(seen.tried.items())
+        count: predicted(loads, seen.replayed, workers=count, prefetch=seen.queue)
+        for count, loads in sorted(seen.tried.items())
     }
     now = paces.real
-    if paces.loader is not None:  # measured in turns with the others, so under the same disturbances
-        now = max(now, predicted(paces.loader, paces.replayed, workers=paces.workers))
+    if seen.loads:  # measured in turns with the others, so under the same disturbances
+        now = max(now, predicted(seen.loads, seen.replayed, workers=seen.workers, prefetch=seen.queue))
     most = max(reached.values(), default=0.0)
     if most < now * WORTH:
         return None
@@ -87,7 +88,9 @@ def _workers(seen: Seen, paces: Paces) -> Step | None:
         why=_(
             "the loader alone gave {alone:.3g} batches a second with them, and the rest of the loop takes "
             "{compute:.3g}: {gain:.2f} times as fast"
-        ).format(alone=seen.tried[count], compute=paces.replayed, gain=reached[count] / now),
+        ).format(
+            alone=1 / statistics.fmean(seen.tried[count]), compute=paces.replayed, gain=reached[count] / now
+        ),
         pace=reached[count],
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 from lastro.locale import _
 from lastro.preflight.profile.advice import Step, advice
 from lastro.preflight.profile.law import Bound, Judged, judge, predicted
-from lastro.preflight.profile.seen import Seen, read_seen
+from lastro.preflight.profile.seen import Seen, pace_of, read_seen
 from lastro.records import dataclass
 
 #: A prediction that is off by more than this factor is told; the law itself is good to 15 %. Assumed.
@@ -26,10 +26,10 @@ class Profile:
     @property
     def predicted(self) -> float | None:
         """What the law says of the loop as it is, to compare with what was measured; batches a second."""
-        paces = self.seen.paces if self.seen is not None else None
-        if paces is None or paces.loader is None:
+        seen = self.seen
+        if seen is None or seen.paces is None or not seen.loads:
             return None
-        return predicted(paces.loader, paces.replayed, workers=paces.workers)
+        return predicted(seen.loads, seen.replayed, workers=seen.workers, prefetch=seen.queue)
 
     @property
     def doubt(self) -> str | None:
@@ -56,7 +56,9 @@ class Profile:
             "gain_with_free_input": None if paces is None else paces.gain,
             "batches": None if paces is None else paces.batches,
             "workers": None if self.seen is None else self.seen.workers,
-            "workers_tried": {} if self.seen is None else {str(k): v for k, v in self.seen.tried.items()},
+            "workers_tried": {}
+            if self.seen is None
+            else {str(k): pace_of(v) for k, v in self.seen.tried.items()},
             "steps": [step.as_json() for step in self.steps],
         }
 

@@ -11,6 +11,9 @@ from lastro.locale import _
 from lastro.preflight.profile.law import Paces
 from lastro.records import dataclass
 
+#: torch.utils.data.DataLoader: what `prefetch_factor` is with workers, unless it is given.
+_PREFETCH = 2
+
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
@@ -21,7 +24,9 @@ class Seen:
         workers, prefetch, pinned, persistent: as the loader was made.
         waits: seconds of the wait for each batch, in order.
         epoch_starts: seconds until the first batch of each later epoch.
-        tried: the pace of the loader alone with other numbers of workers, batches a second.
+        loads: seconds from one batch of the loader alone to the next; empty: it could not be begun anew.
+        replayed: seconds of the rest of the loop for one batch, given again and again.
+        tried: as `loads`, with other numbers of workers.
         loader_cpu: CPU seconds a batch that the loop's own process spends loading; None with workers.
         autocast: something was computed in mixed precision.
         blocking, free: copies to a device that were waited for, and that were not.
@@ -40,7 +45,9 @@ class Seen:
     torch: str | None
     waits: tuple[float, ...] = ()
     epoch_starts: tuple[float, ...] = ()
-    tried: Mapping[int, float]
+    loads: tuple[float, ...] = ()
+    replayed: tuple[float, ...] = ()
+    tried: Mapping[int, tuple[float, ...]]
     loader_cpu: float | None = None
     batch_bytes: int | None = None
     autocast: bool = False
@@ -54,6 +61,11 @@ class Seen:
     @property
     def on_gpu(self) -> bool:
         return self.gpu_total is not None
+
+    @property
+    def queue(self) -> int:
+        """Batches that each worker prepares; what PyTorch takes where the loader has no workers yet."""
+        return self.prefetch or _PREFETCH
 
 
 def read_seen(told: Mapping[str, Any]) -> Seen:
@@ -74,7 +86,7 @@ def read_seen(told: Mapping[str, Any]) -> Seen:
 def _seen(told: Mapping[str, Any]) -> Seen:
     loader, facts = told["loader"], told["facts"]
     alone, workers = told["alone"], int(loader.get("workers") or 0)
-    tried = {int(count): pace for count, one in told["tried"].items() if (pace := _pace(one)) is not None}
+    tried = {int(count): loads for count, one in told["tried"].items() if (loads := _loads(one))}
     return Seen(
         paces=_paces(told, workers),
         kind=loader.get("kind"),
@@ -86,8 +98,10 @@ def _seen(told: Mapping[str, Any]) -> Seen:
         torch=facts.get("torch"),
         waits=tuple(told["waits"]),
         epoch_starts=tuple(told["epoch_starts"]),
+        loads=_loads(alone),
+        replayed=tuple(told["replayed"]),
         tried=tried,
-        loader_cpu=alone["cpu_seconds"] / alone["batches"] if alone and not workers else None,
+        loader_cpu=alone["cpu_seconds"] / len(alone["each"]) if alone and not workers else None,
         batch_bytes=facts.get("batch_bytes"),
         autocast=bool(facts.get("autocast")),
         blocking=int(facts.get("blocking") or 0),
@@ -107,14 +121,19 @@ def _paces(told: Mapping[str, Any], workers: int) -> Paces | None:
     return Paces(
         real=1 / statistics.fmean(whole),
         replayed=1 / statistics.fmean(replayed),
-        loader=_pace(told["alone"]),
+        loader=pace_of(_loads(told["alone"])),
         wait=sum(waits) / (sum(waits) + sum(bodies)),
         workers=workers,
         batches=len(waits),
     )
 
 
-def _pace(alone: Mapping[str, Any] | None) -> float | None:
-    if not alone or not alone["batches"] or alone["seconds"] <= 0:
-        return None
-    return float(alone["batches"] / alone["seconds"])
+def _loads(alone: Mapping[str, Any] | None) -> tuple[float, ...]:
+    """Return the seconds between batches of a loader alone; none where they took no time at all."""
+    each = tuple(float(one) for one in alone["each"]) if alone else ()
+    return each if sum(each) > 0 else ()
+
+
+def pace_of(seconds: Sequence[float]) -> float | None:
+    """Return batches a second; None where nothing was measured."""
+    return 1 / statistics.fmean(seconds) if seconds else None
