@@ -217,6 +217,13 @@ MECHANISMS = (
         "tests/storage/transfer/test_ledger.py::test_several_processes_never_take_more_than_there_is",
     ),
     Mechanism(
+        "an upload that was begun smaller goes on so",
+        "storage/transfer/shrink.py",
+        "if UploadJournal(self._records, origin, str(key)).read() is not None:",
+        "if False:",
+        "tests/storage/transfer/test_compress.py::test_after_a_kill_what_was_begun_smaller_goes_on_so",
+    ),
+    Mechanism(
         "a mirror draws from the budget of all transfers",
         "storage/transfer/mirror.py",
         "return Tally(draw=self._draw)",

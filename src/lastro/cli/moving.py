@@ -57,12 +57,21 @@ def moving(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def wish_of(origin: str | None, to: str | None, offers: Path | None, cap: Cap | None, workers: int) -> Wish:
+def wish_of(
+    origin: str | None,
+    to: str | None,
+    offers: Path | None,
+    cap: Cap | None,
+    workers: int,
+    *,
+    compress: bool = False,
+) -> Wish:
     """Return what was asked for."""
     from lastro.flow.transfers.move import Wish
     from lastro.flow.transfers.price import Ends
 
-    return Wish(ends=Ends(origin=origin, to=to), offers=offers, cap=cap, workers=workers)
+    ends = Ends(origin=origin, to=to)
+    return Wish(ends=ends, offers=offers, cap=cap, workers=workers, compress=compress)
 
 
 def move(label: str, wish: Wish, act: Callable[[Mover], MoveResult], *, as_json: bool) -> None:
@@ -112,6 +121,15 @@ def show_result(result: MoveResult) -> None:
         click.echo(
             _("a part took {p50} (p99 {p99}); {count} calls were made again").format(
                 count=tally["retried_calls"], **times
+            )
+        )
+    packed = [one for one in result.compression if one["compressed"]]
+    if result.compression:
+        text = _("compressed {count} of {all} files; {path}: {why}")
+        first = (packed or result.compression)[0]
+        click.echo(
+            text.format(
+                count=len(packed), all=len(result.compression), path=first["path"] or "-", why=first["why"]
             )
         )
     for one in result.left_out:

@@ -120,13 +120,16 @@ push(Path(source), place, S3(), Path(records), Tally(), workers=int(workers), pa
 
 def kill_at(source: Path, store: str, bucket: str, records: Path, fraction: float, part: int) -> None:
     """Push in a process of its own and kill it when so much of the file has gone up."""
-    size = source.stat().st_size
+    command = [sys.executable, "-c", _PUSH, str(source), bucket, str(records), str(part), "4"]
+    kill_when(command, store, source.stat().st_size * fraction)
+
+
+def kill_when(command: list[str], store: str, up: float) -> None:
+    """Run a command, and kill it when it has sent so many bytes to the store."""
     with Proxy(address(store)) as proxy:
         environment = {**os.environ, "AWS_ENDPOINT_URL": proxy.endpoint}
-        process = subprocess.Popen(
-            [sys.executable, "-c", _PUSH, str(source), bucket, str(records), str(part), "4"], env=environment
-        )
-        while proxy.up < size * fraction and process.poll() is None:
+        process = subprocess.Popen(command, env=environment)
+        while proxy.up < up and process.poll() is None:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from lastro.clock import Clock, iso
+from lastro.errors import UsageError
 from lastro.flow.transfers.copies import Copy, nearest, read_copies, record_copy
 from lastro.flow.transfers.price import Ends, Estimate, estimate
+from lastro.locale import _
 from lastro.paths import Home
 from lastro.records import dataclass
 from lastro.spec.load import load_offers_file
@@ -27,17 +29,24 @@ _DIGEST = "sha256:"
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What is to be moved. `offers`: prices; `cap`: replaces the one that was kept; None: as it is."""
+    """What is to be moved. `offers`: prices; `cap`: replaces the one that was kept; None: as it is.
+
+    `compress`: make files smaller on their way to a bucket, where a sample says that it pays.
+    """
 
     ends: Ends
     offers: Path | None = None
     cap: Cap | None = None
     workers: int = 8
+    compress: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class MoveResult:
-    """What was moved, and what it was expected to be. `why`: of the copy that was chosen."""
+    """What was moved, and what it was expected to be.
+
+    `why`: of the copy that was chosen. `compression`: what was decided of each file, and why.
+    """
 
     place: str
     path: str
@@ -47,6 +56,7 @@ class MoveResult:
     tally: dict[str, Any]
     left_out: tuple[dict[str, str], ...] = ()
     why: str | None = None
+    compression: tuple[dict[str, Any], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -58,6 +68,7 @@ class MoveResult:
             **self.tally,
             "left_out": list(self.left_out),
             "why": self.why,
+            "compression": list(self.compression),
         }
 
 
@@ -94,12 +105,18 @@ class Mover:
         """
         place = parse_place(target)
         if isinstance(place, Remote):
+            if self._wish.compress:
+                raise UsageError(
+                    _("what goes by ssh is not compressed by lastro"),
+                    hint=_("leave out --compress; `Compression yes` in your ssh configuration does it"),
+                )
             return self._by_ssh(source, place, away=True)
         store, records = S3(connections=self._wish.workers), self._home.transfers / "uploads"
         missing = ahead(source, place, store, records)
         told = self._tell(missing.bytes, missing.requests, self._wish.ends)
         tally = self._tally(told)
-        sent = push(source, place, store, records, tally, workers=self._wish.workers)
+        wish = self._wish
+        sent = push(source, place, store, records, tally, workers=wish.workers, compress=wish.compress)
         digest = sent.files.digest()
         self._record(digest, source.name, tally.bytes, place, self._wish.ends.to)
         return MoveResult(
@@ -110,6 +127,7 @@ class Mover:
             estimate=told,
             tally=tally.as_json(),
             left_out=tuple(one.as_json() for one in sent.left_out),
+            compression=tuple(one.as_json() for one in sent.chosen),
         )
 
     def pull(self, origin: str, target: Path) -> MoveResult:

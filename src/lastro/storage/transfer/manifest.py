@@ -14,6 +14,7 @@ from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.records import dataclass
 from lastro.storage.digest import digest_of_sums
+from lastro.storage.transfer.compress import SUFFIX
 
 FORMAT = "lastro.files/1"
 NAME = ".lastro-files.json"
@@ -24,6 +25,8 @@ class SentFile:
     """A file as it was sent. `name`: "" of a single file.
 
     `md5s`: of each of its parts of `part_bytes`, in hex. `executable`: whether its owner may execute it.
+    `packed_bytes`: of a file that was sent as gzip, under its name and `.gz`, what is stored of it; its parts
+    are of that, while `bytes` and `sha256` are of the file itself. None: it was sent as it is.
     """
 
     name: str
@@ -32,6 +35,24 @@ class SentFile:
     part_bytes: int
     md5s: tuple[str, ...]
     executable: bool = False
+    packed_bytes: int | None = None
+
+    @property
+    def stored(self) -> str:
+        """The name that it has there."""
+        return self.name + (SUFFIX if self.packed_bytes is not None else "")
+
+    @property
+    def stored_bytes(self) -> int:
+        """How many bytes it has there."""
+        return self.bytes if self.packed_bytes is None else self.packed_bytes
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as it is listed: what nobody needs is left out, so an older lastro reads it too."""
+        value = asdict(self)
+        if self.packed_bytes is None:
+            del value["packed_bytes"]
+        return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +70,7 @@ class Files:
     def as_bytes(self) -> bytes:
         """Return the file that is put beside them."""
         value: dict[str, Any] = {"format": FORMAT, "digest": self.digest()}
-        return strictjson.pretty({**value, "files": [asdict(one) for one in self.files]}).encode()
+        return strictjson.pretty({**value, "files": [one.as_json() for one in self.files]}).encode()
 
 
 def read_files(data: bytes, place: str) -> Files:

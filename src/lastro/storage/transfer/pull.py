@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import shutil
 import time
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
@@ -16,11 +18,12 @@ from lastro.errors import StorageError, UsageError
 from lastro.locale import _
 from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
+from lastro.storage.transfer.compress import expanded
 from lastro.storage.transfer.journal import PieceJournal
-from lastro.storage.transfer.manifest import NAME, Files, SentFile, inside, read_files
+from lastro.storage.transfer.manifest import NAME, Files, SentFile, inside
 from lastro.storage.transfer.parts import PART_BYTES, Part, parts_of
 from lastro.storage.transfer.place import Bucket
-from lastro.storage.transfer.push import all_done
+from lastro.storage.transfer.push import all_done, read_list
 from lastro.storage.transfer.s3 import S3, Object
 from lastro.storage.transfer.told import Tally
 from lastro.units import show_bytes
@@ -41,6 +44,16 @@ class Wanted:
     name: str
     object: Object
     sent: SentFile | None
+
+    @property
+    def packed(self) -> bool:
+        """Whether the object is the file made smaller."""
+        return self.sent is not None and self.sent.packed_bytes is not None
+
+    @property
+    def bytes_here(self) -> int:
+        """The size of the file when it is here."""
+        return self.sent.bytes if self.sent is not None else self.object.bytes
 
     @property
     def level(self) -> Level:
@@ -81,7 +94,7 @@ def pull(place: Bucket, target: Path, store: S3, tally: Tally, *, workers: int =
         target = target / place.key.rsplit("/", 1)[-1]
     tally.files, tally.bytes = len(wanted), sum(one.object.bytes for one in wanted)
     tally.total = tally.bytes
-    _check_room(target, tally.bytes)
+    _check_room(target, tally.bytes + sum(one.bytes_here for one in wanted if one.packed))
     with ThreadPoolExecutor(max_workers=workers) as pool:
         fetcher = _Fetcher(place.bucket, store, tally, pool)
         for one in wanted:
@@ -97,13 +110,16 @@ def find(place: Bucket, store: S3, tally: Tally) -> tuple[list[Wanted], Files | 
     Raises:
         StorageError: nothing is there, the list is damaged, or a key leads out of the folder.
     """
-    alone = store.head(place) if place.key else None
-    if alone is not None:
-        listed = _listed(store, Bucket(bucket=place.bucket, key=place.key + NAME), tally)
-        return [Wanted(name="", object=alone, sent=listed.files[0] if listed else None)], listed
+    if place.key:
+        # The list first: what was sent smaller has another name, and an older object may still have this one.
+        listed = read_list(store, Bucket(bucket=place.bucket, key=place.key + NAME), tally)
+        sent = listed.files[0] if listed is not None else None
+        alone = store.head(Bucket(bucket=place.bucket, key=place.key + (sent.stored if sent else "")))
+        if alone is not None:
+            return [Wanted(name="", object=alone, sent=sent)], listed
     prefix = place.below("") if place.key else place
     objects = {one.key[len(prefix.key) :]: one for one in store.list(prefix)}
-    listed = _listed(store, prefix.below(NAME) if not place.key else place.below(NAME), tally)
+    listed = read_list(store, prefix.below(NAME) if not place.key else place.below(NAME), tally)
     told = {one.name: one for one in listed.files} if listed is not None else None
     names = sorted(told if told is not None else (name for name in objects if not name.endswith("/")))
     if not names and listed is None:
@@ -117,21 +133,15 @@ def find(place: Bucket, store: S3, tally: Tally) -> tuple[list[Wanted], Files | 
                 _("{place} holds {name!r}, which would leave the folder").format(place=place, name=name),
                 hint=_("do not use it, or fetch single keys; nothing was written"),
             )
-        if name not in objects or (told is not None and objects[name].bytes != told[name].bytes):
+        stored, size = (told[name].stored, told[name].stored_bytes) if told is not None else (name, None)
+        if stored not in objects or size not in (None, objects[stored].bytes):
             raise StorageError(
                 _("{place} does not hold {name} as it was sent").format(place=place, name=name),
                 hint=_("send it again, or fetch it from another copy; nothing was written"),
             )
-    return [
-        Wanted(name=name, object=objects[name], sent=told[name] if told else None) for name in names
-    ], listed
-
-
-def _listed(store: S3, place: Bucket, tally: Tally) -> Files | None:
-    found = store.head(place)
-    if found is None:
-        return None
-    return read_files(store.get(place, 0, found.bytes, found.etag, draw=tally.take), str(place))
+    if told is None:
+        return [Wanted(name=name, object=objects[name], sent=None) for name in names], None
+    return [Wanted(name=name, object=objects[told[name].stored], sent=told[name]) for name in names], listed
 
 
 def _check_room(target: Path, needed: int) -> None:
@@ -186,15 +196,17 @@ class _Fetcher:
             raise _not_written(part, error) from error
         finally:
             os.close(descriptor)
-        self._check(wanted, part, journal)
-        part.chmod(0o755 if wanted.sent is not None and wanted.sent.executable else 0o644)
-        part.replace(path)
+        whole = _expand(part, wanted, journal) if wanted.packed else part
+        self._check(wanted, whole, part, journal)
+        whole.chmod(0o755 if wanted.sent is not None and wanted.sent.executable else 0o644)
+        whole.replace(path)
+        part.unlink(missing_ok=True)
         atomic.sync_folder(path.parent)
         journal.end()
 
     def _compare(self, wanted: Wanted, path: Path) -> None:
         """Raise unless what lies there is what would come."""
-        if not path.is_file() or path.stat().st_size != wanted.object.bytes or not _equal(wanted, path):
+        if not path.is_file() or path.stat().st_size != wanted.bytes_here or not _equal(wanted, path):
             raise UsageError(
                 _("{path} is there, and is not what would come").format(path=path),
                 hint=_("move it away, or name another target; it was not touched"),
@@ -225,14 +237,44 @@ class _Fetcher:
 
         all_done([self._pool.submit(one, piece) for piece in missing])
 
-    def _check(self, wanted: Wanted, part: Path, journal: PieceJournal) -> None:
-        if not _equal(wanted, part):
-            part.unlink()
+    def _check(self, wanted: Wanted, whole: Path, part: Path, journal: PieceJournal) -> None:
+        if not _equal(wanted, whole):
+            whole.unlink()
+            part.unlink(missing_ok=True)
             journal.end()
-            raise StorageError(
-                _("{key} came with other bytes than were sent").format(key=wanted.object.key),
-                hint=_("type the same again, or fetch it from another copy"),
-            )
+            raise _other_bytes(wanted)
+
+
+def _expand(part: Path, wanted: Wanted, journal: PieceJournal) -> Path:
+    """Write the file that was made smaller beside what came; return where it lies.
+
+    Raises:
+        StorageError: it cannot be written, or what came is no gzip file. Then it is fetched anew next time.
+    """
+    plain = part.with_name(f"{part.name}-plain")
+    try:
+        with part.open("rb") as file, plain.open("wb") as out:
+            for piece in expanded(file):
+                if out.tell() + len(piece) > wanted.bytes_here:
+                    raise EOFError  # it would fill the disk
+                out.write(piece)
+            out.flush()
+            os.fsync(out.fileno())
+    except (zlib.error, EOFError, gzip.BadGzipFile) as error:
+        plain.unlink()
+        part.unlink()
+        journal.end()
+        raise _other_bytes(wanted) from error
+    except OSError as error:
+        raise _not_written(plain, error) from error
+    return plain
+
+
+def _other_bytes(wanted: Wanted) -> StorageError:
+    return StorageError(
+        _("{key} came with other bytes than were sent").format(key=wanted.object.key),
+        hint=_("type the same again, or fetch it from another copy"),
+    )
 
 
 def _equal(wanted: Wanted, path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import os
 import time
@@ -17,8 +18,9 @@ from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 from lastro.storage.pack.names import shown
 from lastro.storage.pack.tree import Kind, LeftOut, read_tree
+from lastro.storage.transfer.compress import SUFFIX, compressed
 from lastro.storage.transfer.journal import UploadJournal
-from lastro.storage.transfer.manifest import NAME, Files, SentFile
+from lastro.storage.transfer.manifest import NAME, Files, SentFile, read_files
 from lastro.storage.transfer.parts import (
     PART_BYTES,
     Begun,
@@ -31,26 +33,32 @@ from lastro.storage.transfer.parts import (
 )
 from lastro.storage.transfer.place import Bucket
 from lastro.storage.transfer.s3 import S3, Object
+from lastro.storage.transfer.shrink import Chosen, Shrinker
 from lastro.storage.transfer.told import Tally
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """What lies at a place now. `left_out`: what cannot be an object, and why."""
+    """What lies at a place now.
+
+    `left_out`: what cannot be an object, and why. `chosen`: what was compressed or not, and why.
+    """
 
     files: Files
     left_out: tuple[LeftOut, ...]
+    chosen: tuple[Chosen, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """One file to be sent."""
+    """One file to be sent, or its smaller copy, which has the same name and a suffix at the place."""
 
     name: str
     path: Path
     size: int
     changed_ns: int
     executable: bool
+    suffix: str = ""
 
 
 def push(
@@ -62,6 +70,7 @@ def push(
     *,
     workers: int = 8,
     part_size: int = PART_BYTES,
+    compress: bool = False,
 ) -> Sent:
     """Send a file, or all files of a folder, and a list of them with their sums; skip what is there already.
 
@@ -76,6 +85,7 @@ def push(
         tally: counts, and draws from the budget before anything moves.
         workers: parts that are sent at once.
         part_size: of files that are larger than this.
+        compress: make those files smaller of which a sample says that it pays; see `compress`.
 
     Raises:
         UsageError: source is neither.
@@ -90,14 +100,36 @@ def push(
     tally.files, tally.bytes = len(files), sum(one.size for one in files)
     tally.total = tally.bytes
     there = _there(store, place, files)
+    beside = place.below(NAME) if source.is_dir() else Bucket(bucket=place.bucket, key=place.key + NAME)
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        sender = _Sender(place, store, records, tally, pool, part_size)
+        shrinker = None
+        if compress:
+            before = read_list(store, beside, tally)
+            shrinker = Shrinker(
+                place,
+                records,
+                store,
+                tally,
+                pool,
+                names=[one.name for one in files],
+                before={one.name: one for one in before.files} if before is not None else {},
+                total=tally.bytes,
+            )
+        sender = _Sender(place, store, records, tally, pool, part_size, shrinker)
         sent = sender.send(files, there)
     listed = Files(files=tuple(sorted(sent, key=lambda one: os.fsencode(one.name))))
-    beside = place.below(NAME) if source.is_dir() else Bucket(bucket=place.bucket, key=place.key + NAME)
     store.put(beside, listed.as_bytes(), tally.take)
     tally.retried = store.retried
-    return Sent(files=listed, left_out=left_out)
+    chosen = tuple(shrinker.chosen) if shrinker is not None else ()
+    return Sent(files=listed, left_out=left_out, chosen=chosen)
+
+
+def read_list(store: S3, beside: Bucket, tally: Tally) -> Files | None:
+    """Return the list that lies beside what was sent; None when there is none. Raises StorageError."""
+    found = store.head(beside)
+    if found is None:
+        return None
+    return read_files(store.get(beside, 0, found.bytes, found.etag, draw=tally.take), str(beside))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,8 +212,8 @@ def _is_text(name: bytes) -> bool:
 def _there(store: S3, place: Bucket, files: Sequence[_File]) -> Mapping[str, Object]:
     """Return what lies at the place already, by key."""
     if len(files) == 1 and not files[0].name:
-        one = store.head(place)
-        return {} if one is None else {one.key: one}
+        keys = (place, Bucket(bucket=place.bucket, key=place.key + SUFFIX))
+        return {one.key: one for one in map(store.head, keys) if one is not None}
     return {one.key: one for one in store.list(place.below("") if place.key else place)}
 
 
@@ -206,38 +238,79 @@ class _Sender:
         tally: Tally,
         pool: ThreadPoolExecutor,
         part_size: int,
+        shrinker: Shrinker | None,
     ) -> None:
-        self._place, self._store, self._records = place, store, records
+        self._place, self._store, self._records, self._shrinker = place, store, records, shrinker
         self._tally, self._pool, self._part_size = tally, pool, part_size
 
     def send(self, files: Sequence[_File], there: Mapping[str, Object]) -> list[SentFile]:
         """Send small files side by side, then large ones one by one with their parts side by side."""
         small = [one for one in files if one.size <= self._part_size]
-        sums = {one.name: self._pool.submit(sha256_file, one.path) for one in files if one not in small}
-        futures = [self._pool.submit(self._small, one, there.get(self._key(one).key)) for one in small]
+        large = [one for one in files if one.size > self._part_size]
+        sums = {one.name: self._pool.submit(sha256_file, one.path) for one in large}
+        # Decided here, one by one: to ask for the rate of the way out takes workers of its own.
+        shrunk = {one.name for one in small if self._shrinks(one)}
+        futures = [self._pool.submit(self._small, one, one.name in shrunk, there) for one in small]
         all_done(futures)
         sent = [future.result() for future in futures]
-        for one in files:
-            if one.name in sums:
-                md5s = self._large(one, there.get(self._key(one).key))
-                sent.append(self._sent(one, sums[one.name].result(), md5s))
+        for one in large:
+            as_sent = self._as_sent(one)
+            known = there.get(self._key(as_sent).key)
+            if as_sent.size > self._part_size:
+                md5s = self._large(as_sent, known)
+            else:
+                md5s = [self._whole(as_sent, _read_all(as_sent), known)]
+            sent.append(self._sent(one, as_sent, sums[one.name].result(), md5s))
+            if as_sent is not one:
+                _unchanged(one)
+                as_sent.path.unlink()
         return sent
 
-    def _key(self, file: _File) -> Bucket:
-        return self._place.below(file.name) if file.name else self._place
+    def _shrinks(self, file: _File) -> bool:
+        return self._shrinker is not None and self._shrinker.wants(file.name, file.path, file.size)
 
-    def _sent(self, file: _File, sha256: str, md5s: Sequence[bytes]) -> SentFile:
+    def _as_sent(self, file: _File) -> _File:
+        """Return the file as it goes: itself, or its smaller copy."""
+        if self._shrinker is None or not self._shrinks(file):
+            return file
+        copy = self._shrinker.smaller(file.path, file.changed_ns)
+        _unchanged(file)
+        return _File(
+            name=file.name,
+            path=copy,
+            size=copy.stat().st_size,
+            changed_ns=file.changed_ns,
+            executable=file.executable,
+            suffix=SUFFIX,
+        )
+
+    def _key(self, file: _File) -> Bucket:
+        place = self._place.below(file.name) if file.name else self._place
+        return Bucket(bucket=place.bucket, key=place.key + file.suffix)
+
+    def _sent(self, file: _File, as_sent: _File, sha256: str, md5s: Sequence[bytes]) -> SentFile:
         return SentFile(
             name=file.name,
             bytes=file.size,
             sha256=sha256,
-            part_bytes=part_bytes(file.size, self._part_size),
+            part_bytes=part_bytes(as_sent.size, self._part_size),
             md5s=tuple(md5.hex() for md5 in md5s),
             executable=file.executable,
+            packed_bytes=as_sent.size if as_sent.suffix else None,
         )
 
-    def _small(self, file: _File, there: Object | None) -> SentFile:
-        data = _read(file, Part(number=1, offset=0, size=file.size))
+    def _small(self, file: _File, shrink: bool, there: Mapping[str, Object]) -> SentFile:
+        data = _read_all(file)
+        sha256 = hashlib.sha256(data).hexdigest()
+        as_sent = file
+        if shrink:
+            data = compressed(data)
+            as_sent = dataclasses.replace(file, size=len(data), suffix=SUFFIX)
+        md5 = self._whole(as_sent, data, there.get(self._key(as_sent).key))
+        return self._sent(file, as_sent, sha256, [md5])
+
+    def _whole(self, file: _File, data: bytes, there: Object | None) -> bytes:
+        """Send a file in one piece; return its MD5."""
         md5 = hashlib.md5(data, usedforsecurity=False).digest()
         if there is not None and (there.bytes, there.etag) == (file.size, md5.hex()):
             self._was_there(file)
@@ -246,7 +319,7 @@ class _Sender:
             self._store.put(self._key(file), data, self._tally.take)
             self._tally.part(time.perf_counter() - began)
         self._tally.done(file.size)
-        return self._sent(file, hashlib.sha256(data).hexdigest(), [md5])
+        return md5
 
     def _was_there(self, file: _File) -> None:
         self._tally.there_files += 1
@@ -316,9 +389,7 @@ class _Sender:
         sent: Sequence[tuple[int, str, bytes]],
         journal: UploadJournal,
     ) -> list[bytes]:
-        facts = file.path.stat()
-        if (facts.st_size, facts.st_mtime_ns) != (file.size, file.changed_ns):
-            raise _changed(file)
+        _unchanged(file)
         with contextlib.suppress(FileNotFoundError):  # a try whose answer was lost has completed it
             self._store.complete(key, upload, {number: etag for number, etag, _md5 in sent})
         md5s = [md5 for _number, _etag, md5 in sent]
@@ -348,6 +419,16 @@ def _read(file: _File, part: Part) -> bytes:
     if len(data) != part.size or (after.st_size, after.st_mtime_ns) != (file.size, file.changed_ns):
         raise _changed(file)
     return data
+
+
+def _read_all(file: _File) -> bytes:
+    return _read(file, Part(number=1, offset=0, size=file.size))
+
+
+def _unchanged(file: _File) -> None:
+    facts = file.path.stat()
+    if (facts.st_size, facts.st_mtime_ns) != (file.size, file.changed_ns):
+        raise _changed(file)
 
 
 def _changed(file: _File) -> StorageError:
