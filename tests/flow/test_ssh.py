@@ -14,6 +14,7 @@ import pytest
 from lastro.paths import CampaignFolder, Disk
 from lastro.procs.killtree import members
 from tests.flow.campaigns import SmallCampaign, small_campaign, wait_for
+from tests.flow.test_trust import drift
 from tests.providers.ssh.sshd import Rented, rented
 
 SUM_TO_40 = 40 * 41 // 2
@@ -57,7 +58,9 @@ class FarCampaign(SmallCampaign):
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rented]:
     """Its shell greets everybody who logs in."""
     with rented(tmp_path_factory.mktemp("rented") / "machine") as found:
-        (found.home / ".profile").write_text("echo Welcome to the machine\nexport FROM_PROFILE=yes\n")
+        (found.home / ".profile").write_text(
+            'echo Welcome to the machine\nexport FROM_PROFILE=yes PATH="$HOME/bin:$PATH"\n'
+        )
         yield found
 
 
@@ -101,6 +104,49 @@ def test_a_campaign_runs_there_and_closes_here(campaign: FarCampaign) -> None:
     assert done["closing"]["state"] == "closed"
     assert done["closing"]["copies"][0]["where"].endswith("campaigns/small")
     assert campaign.json("run")["decision"]["verdict"] == "adopt"
+
+
+#: Tells one card of the ten fields that every driver knows, and refuses others, as an old one does.
+SMI = """#!/bin/sh
+case "$1" in *pci.device_id*) echo 'Field "pci.device_id" is not a valid field to query.'; exit 2;; esac
+echo "0, NVIDIA GeForce RTX 3090, GPU-1, 580.65.06, 94.02, 24576, 10, 41, 350.00, [N/A]"
+"""
+
+
+def test_a_machine_that_is_not_what_is_wanted_is_refused_until_the_risk_is_taken(
+    campaign: FarCampaign,
+) -> None:
+    """Its card is told by nvidia-smi, its packages by the Python that the job would have there."""
+    assert campaign.machine is not None
+    smi = campaign.machine.home / "bin" / "nvidia-smi"
+    smi.parent.mkdir(exist_ok=True)
+    smi.write_text(SMI)
+    smi.chmod(0o755)
+    campaign.edit("provider: ssh", "want: {gpu: RTX 4090, pytest: '>=8', python: '>=3.10'}\nprovider: ssh")
+    why = ("--accept-risk", "gpu_name", "--accept-risk", "packages", "--why", "for a day")
+    try:
+        refused = campaign.lastro("run", "--only", "control")
+        taken = campaign.json("run", "--only", "control", *why)
+    finally:
+        smi.unlink()
+
+    assert refused.returncode == 4, refused.stderr
+    assert "kind of GPU: NVIDIA GeForce RTX 3090 (RTX 4090)" in refused.stderr
+    assert "package pytest: not installed (>=8)" in refused.stderr and "--accept-risk" in refused.stderr
+    assert taken["exit_code"] == 0, taken
+    assert "for a day" in str([one["preflight"] for one in taken["machines"]])
+
+
+def test_the_first_machine_there_is_locked_and_another_one_is_refused(campaign: FarCampaign) -> None:
+    first = campaign.lastro("run", "--only", "control")
+    drift(campaign.folder)
+
+    refused = campaign.lastro("run", "--only", "better")
+
+    assert first.returncode == 0, first.stderr
+    assert "lastro.lock was written" in first.stdout
+    assert refused.returncode == 4 and "locked python: " in refused.stderr, refused.stderr
+    assert "3.9.1, as locked" in refused.stderr
 
 
 def test_when_home_and_cable_are_lost_the_job_goes_on_and_is_started_once(campaign: FarCampaign) -> None:

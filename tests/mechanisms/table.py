@@ -57,6 +57,28 @@ MECHANISMS = (
         "tests/preflight/test_driver.py::test_a_driver_that_hangs_is_left_behind_at_the_call_that_hung",
     ),
     Mechanism(
+        "where a driver hangs nothing else stands between its deadline and the verdict",
+        "preflight/run.py",
+        "if name not in left_out}",
+        "}",
+        "tests/cli/test_preflight.py::test_a_driver_that_hangs_gets_a_verdict_and_a_record",
+    ),
+    Mechanism(
+        "a machine behind ssh is compared with the lock",
+        "flow/far_check.py",
+        "        found += _drift(",
+        "        _drift(",
+        "tests/flow/test_far_check.py::test_a_machine_is_held_to_the_lock_fact_by_fact",
+    ),
+    Mechanism(
+        "what a set-up is still to bring does not forbid a machine",
+        "flow/far_check.py",
+        "return subject.setup is not None or",
+        "return",
+        "tests/flow/test_far_check.py::"
+        "test_software_that_is_still_to_come_is_no_fault_yet_and_no_proof",
+    ),
+    Mechanism(
         "a step of preflight ends with its budget",
         "preflight/budget.py",
         "said.get(timeout=max(0.0, began + seconds - time.monotonic()))",

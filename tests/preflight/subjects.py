@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from lastro.preflight.check import Subject
-from lastro.preflight.interpreter import Versions
 from lastro.stack import Stack
+from lastro.stack.versions import Versions
 
 GB = 10**9
 

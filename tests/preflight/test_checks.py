@@ -16,7 +16,7 @@ from lastro.preflight import (
     shared_memory,
 )
 from lastro.preflight.check import Finding, Level, Subject
-from lastro.preflight.interpreter import Versions
+from lastro.stack.versions import Versions
 
 from .subjects import GB, stack, subject
 

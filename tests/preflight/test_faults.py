@@ -12,7 +12,6 @@ from lastro.disk.mounts import Mount
 from lastro.preflight import disk_kind, gpu_visible, image, origins
 from lastro.preflight.check import Finding, Level, Offered, Subject
 from lastro.preflight.descriptors import judge as judge_descriptors
-from lastro.preflight.interpreter import Versions
 from lastro.preflight.launch import judge as judge_launched
 from lastro.preflight.lock import Answer, Value
 from lastro.preflight.lock_drift import judge_drift
@@ -21,6 +20,7 @@ from lastro.preflight.origins import Reach
 from lastro.preflight.run import DRIVER_CHECKS
 from lastro.preflight.sources import source_of
 from lastro.stack.driver import Driver
+from lastro.stack.versions import Versions
 
 from .nvml.asked import answers
 from .subjects import subject

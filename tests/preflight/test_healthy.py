@@ -9,7 +9,6 @@ from pathlib import Path
 from lastro.preflight import gpu_visible, origins
 from lastro.preflight.check import Finding, Level, Offered, Subject, verdict_of
 from lastro.preflight.descriptors import judge as judge_descriptors
-from lastro.preflight.interpreter import Versions
 from lastro.preflight.lock import Answer
 from lastro.preflight.lock_drift import judge_drift
 from lastro.preflight.machine_facts import facts_of
@@ -18,6 +17,7 @@ from lastro.preflight.run import DRIVER_CHECKS
 from lastro.preflight.watch import Watched
 from lastro.preflight.watch import judge as judge_watched
 from lastro.stack.driver import ANSWERED, Card, Driver
+from lastro.stack.versions import Versions
 
 from .subjects import subject
 

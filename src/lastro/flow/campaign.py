@@ -13,7 +13,7 @@ from lastro.flow.closing import close, closed_before, with_second_copy
 from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
-from lastro.flow.far import checking
+from lastro.flow.far_check import checking
 from lastro.flow.freeze import Draft, Durations, Sources, draw_up, freeze, open_session, require_reason
 from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
@@ -305,25 +305,23 @@ def _same_provider(view: CampaignView, provider: Provider) -> None:
 
 
 def _drive(journey: _Journey, writer: StreamWriter, plan: Plan) -> Drive:
-    draft = journey.draft
+    trusting = Trusting(
+        draft=journey.draft,
+        home=journey.session.home,
+        clock=journey.clock,
+        tell=journey.tell,
+        locking=journey.wish.locking,
+        accepted=journey.accepted,
+    )
     return Drive(
         session=journey.session,
         writer=writer,
         provider=journey.provider,
         plan=plan,
         clock=journey.clock,
-        preflight=checking(journey.provider, draft.loaded.spec, journey.clock)
+        preflight=checking(journey.provider, trusting)
         if isinstance(journey.provider, Ssh)
-        else preflight_of(
-            Trusting(
-                draft=draft,
-                home=journey.session.home,
-                clock=journey.clock,
-                tell=journey.tell,
-                locking=journey.wish.locking,
-                accepted=journey.accepted,
-            )
-        ),
+        else preflight_of(trusting),
         tell=journey.tell,
         faults=journey.faults,
         only=journey.only,

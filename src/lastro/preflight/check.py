@@ -8,12 +8,12 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from lastro.preflight.interpreter import Versions
 from lastro.preflight.sources import source_of
 from lastro.records import dataclass
 from lastro.spec.want import OF_GPU
 from lastro.stack import Stack
 from lastro.stack.driver import NO_PYTHON_LIBRARY, Card, Driver
+from lastro.stack.versions import Versions
 
 
 class Level(str, Enum):

@@ -32,14 +32,24 @@ def check(subject: Subject) -> Iterator[Finding]:
             value=_("cannot be asked: {error}").format(error=error.strerror),
         )
         return
-    yield _room(subject, found.f_frsize * found.f_bavail)
-    # Some file systems have no fixed number of inodes and tell 0 of 0.
-    if found.f_files and found.f_favail < 10_000:
+    yield from judge(subject, found.f_frsize * found.f_bavail, found.f_favail if found.f_files else None)
+
+
+def judge(subject: Subject, free: int, names: int | None) -> Iterator[Finding]:
+    """Return the findings for free bytes, and for files that still fit.
+
+    Args:
+        subject: what is wanted, and how large its corpus is.
+        free: bytes.
+        names: free inodes; None: the file system has no fixed number of them, and tells 0 of 0.
+    """
+    yield _room(subject, free)
+    if names is not None and names < 10_000:
         yield Finding(
             code="disk_inodes",
             level=Level.WARN,
             fact=_("files that still fit on the disk"),
-            value=str(found.f_favail),
+            value=str(names),
             consequence=_("checkpoints fail with 'no space left' although there is room"),
             next_step=_("remove small files, or use another disk"),
         )
@@ -51,7 +61,7 @@ def _room(subject: Subject, free: int) -> Finding:
         need, level, source = parse_size(wanted).bytes, Level.FAIL, "declared"
     else:
         need, level, source = (subject.corpus_bytes or 0) + ASSUMED_BYTES, Level.WARN, "assumed"
-        if free < (subject.corpus_bytes or 0):
+        if free <= (subject.corpus_bytes or 0):
             level = Level.FAIL
     well = free >= need
     return Finding(

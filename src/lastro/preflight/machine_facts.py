@@ -22,7 +22,7 @@ def facts_of(subject: Subject) -> dict[str, Value]:
     facts: dict[str, Value] = {
         "python": subject.versions.python,
         "python.implementation": subject.versions.implementation,
-        "architecture": platform.machine(),
+        "architecture": subject.versions.architecture or platform.machine(),
         "os": subject.stack.os,
         "kernel": subject.stack.kernel,
         "cpu": subject.stack.cpu_model,

@@ -67,6 +67,12 @@ class Stack:
         value["gpus"] = None if self.gpus is None else [asdict(gpu) for gpu in self.gpus]
         return value
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Stack:
+        """Read what `as_json` wrote. Raises KeyError or TypeError for anything else."""
+        gpus = value["gpus"]
+        return cls(**{**value, "gpus": None if gpus is None else tuple(Gpu(**gpu) for gpu in gpus)})
+
 
 @dataclass(frozen=True)
 class Difference:

@@ -137,6 +137,11 @@ class Driver:
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "cards": [asdict(card) for card in self.cards]}
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Driver:
+        """Read what `as_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        return cls(**{**value, "cards": tuple(Card.from_json(card) for card in value["cards"])})
+
 
 def ask_driver(seconds: float = DEADLINE_SECONDS, environment: Mapping[str, str] | None = None) -> Driver:
     """Ask once, and wait for the answer. Arguments: see `Asking`."""

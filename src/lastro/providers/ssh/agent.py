@@ -29,7 +29,7 @@ from lastro.providers import environment
 from lastro.providers.here import host_node
 from lastro.providers.ssh import wire
 from lastro.providers.ssh.looking import Looker
-from lastro.stack import capture
+from lastro.providers.ssh.telling import tell
 from lastro.storage.digest import sha256_file
 
 #: Shells that take a command with `-lc`; others are not asked for the environment of a login.
@@ -92,11 +92,14 @@ class Agent:
     def _folder(self, machine: str) -> MachineFolder:
         return Home(home_root()).ssh_machine(machine)
 
-    def _start(self, head: Mapping[str, Any], body: bytes) -> Answer:
-        folder = self._folder(head["machine"])
+    def _given(self, head: Mapping[str, Any]) -> dict[str, str]:
+        """Return the environment of what is started under a machine's name, but for what a login adds."""
         marked = environment.on_machine(os.environ, head["machine"], head["node"])
         parts = [str(self._root), *filter(None, [marked.get("PYTHONPATH")])]
-        given = {**marked, "PYTHONPATH": os.pathsep.join(parts)}
+        return {**marked, "PYTHONPATH": os.pathsep.join(parts)}
+
+    def _start(self, head: Mapping[str, Any], body: bytes) -> Answer:
+        folder, given = self._folder(head["machine"]), self._given(head)
         python = [sys.executable] if head["python"] else []
         argv = [*_at_login(given, self._also(folder)), *python, *head["argv"]]
         process = start_detached(argv, cwd=folder.root, env=given, log=folder.log)
@@ -136,13 +139,18 @@ class Agent:
         return told, disk.facts.read_bytes()
 
     def _facts(self, head: Mapping[str, Any], body: bytes) -> Answer:
-        free = os.statvfs(self._at(""))
-        told = {
-            "free": free.f_bavail * free.f_frsize,
-            "node": host_node(),
-            "at": iso(SystemClock().now()),
-        }
-        return told, strictjson.dumps(capture().as_json()).encode()
+        """Tell what this machine is, as the job would find it."""
+        folder, given = self._folder(head["machine"]), self._given(head)
+        told = tell(
+            head["command"],
+            head["packages"],
+            head["variables"],
+            disk=self._at(""),
+            before=_at_login(given, self._also(folder)),
+            environment=given,
+        )
+        told = {**told, "node": host_node(), "at": iso(SystemClock().now())}
+        return {}, strictjson.dumps(told).encode()
 
     def _at(self, name: str) -> Path:
         """Return a place on the disk; nothing outside of it can be named."""

@@ -47,10 +47,23 @@ class Ssh:
             self._replica = Replica(self._channel, path, local, self._clock)
         return self._replica
 
-    def facts(self) -> Mapping[str, Any]:
-        """Return what the machine says of itself: stack, node, free (bytes on the disk), at (its time)."""
-        told, stack = self._channel.ask("facts")
-        return {**told, "stack": strictjson.loads(stack)}
+    def facts(
+        self, machine: Machine, command: Sequence[str], packages: Sequence[str], variables: Sequence[str]
+    ) -> Mapping[str, Any]:
+        """Return what the machine says of itself, as a job would find it there; see `telling.tell`.
+
+        With `node`, and `at`: its time.
+        """
+        _none, told = self._channel.ask(
+            "facts",
+            machine=machine.id,
+            node=machine.node,
+            command=list(command),
+            packages=list(packages),
+            variables=list(variables),
+        )
+        facts: Mapping[str, Any] = strictjson.loads(told)
+        return facts
 
     # --- the contract ---------------------------------------------------------------------------------
 
