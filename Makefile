@@ -3,12 +3,13 @@ PYTHON ?= python3
 PY := .venv/bin/python
 READY := .venv/.ready
 READY_ADAPTERS := .venv-adapters/.ready
+READY_PEERS := .venv-peers/.ready
 # Tests wait more than they work, so there are more of them at once than a small machine has cores.
 WORKERS ?= 4
 # They start thousands of processes, and without bytecode each of these would compile all of lastro again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-adapters test-long bench system lock wheel
+.PHONY: help demo test test-adapters test-long bench bench-peers system lock wheel
 
 help:
 	@echo "make demo       run the digits example, with its faults, to its report"
@@ -16,6 +17,7 @@ help:
 	@echo "make test-adapters  other people's trainers: killed, resumed, compared bit by bit"
 	@echo "make test-long  the tests that take minutes"
 	@echo "make bench      measure; prints ratios and CPU time"
+	@echo "make bench-peers  the same work by MLflow and trackio, in an environment of their own"
 	@echo "make system     install what the tests need of Debian (as root)"
 	@echo "make lock       write requirements.lock again, from pyproject.toml"
 	@echo "make wheel      build the wheel into dist/"
@@ -40,6 +42,9 @@ test-long: $(READY)
 
 bench: $(READY)
 	$(PY) -m benchmarks
+
+bench-peers: $(READY_PEERS)
+	$(PY) -m benchmarks trackers
 
 system:
 	tools/system-packages
@@ -71,4 +76,8 @@ $(READY_ADAPTERS): requirements-adapters.lock tools/adapters_env.py $(READY)
 	    echo "  next: rm -r .venv, then name a newer one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
 	    exit 2; }
 	$(PY) tools/adapters_env.py
+	@touch $@
+
+$(READY_PEERS): requirements-peers.lock tools/peers_env.py $(READY)
+	$(PY) tools/peers_env.py
 	@touch $@

@@ -22,6 +22,7 @@ NAMES = (
     "preemption",
     "reload",
     "report",
+    "digest",
     "supervisor",
     "plan",
     "risk",
@@ -31,6 +32,7 @@ NAMES = (
     "pack",
     "data",
     "transfer",
+    "trackers",
 )
 
 
