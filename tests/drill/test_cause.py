@@ -55,6 +55,21 @@ def test_an_order_that_nobody_had_with_other_random_states_is_chance() -> None:
     assert cause_of(shuffled) == "data"
 
 
+def test_of_random_states_it_is_said_whether_batches_were_drawn_from_them() -> None:
+    """An order is drawn when its epoch begins: to put back the states of now does not bring it back."""
+    undisturbed = reference()
+    state = state_at(6, random_torch="other")
+    told = []
+    for changes in ({"inputs": ("x",), "ids": ("y",), "state": state}, {"losses": (3.0,), "state": state}):
+        gap = find_gap([killed(), life(6, 20, 2, changes={6: changes})], undisturbed)
+        assert gap is not None
+        told.append(name_cause(gap, undisturbed))
+
+    assert [cause.kind for cause in told] == ["random", "random"]
+    assert "other batches are drawn" in told[0].why and "order of the epoch" in str(told[0].remedy)
+    assert "order of the epoch" not in str(told[1].remedy)
+
+
 def test_the_same_samples_with_other_bytes_are_augmentation() -> None:
     changed = {"inputs": ("x",), "rows": ("new-a", "new-b")}
     other_states = {"state": state_at(6, random_torch="other")}

@@ -44,7 +44,7 @@ def test_it_begins_with_what_it_brings_along(tmp_path: Path) -> None:
     assert said == "probe True"
     assert "lastro.checkpoint.digest" in loaded.split()
     beside = [name for name in loaded.split()[1:] if not name.startswith("lastro.probe")]
-    assert beside == ["lastro", "lastro.checkpoint", "lastro.checkpoint.digest"]
+    assert beside == ["lastro", "lastro.checkpoint", "lastro.checkpoint.digest", "lastro.records"]
 
 
 def test_without_instructions_nothing_of_it_is_loaded(tmp_path: Path) -> None:

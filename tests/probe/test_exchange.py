@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -92,11 +92,20 @@ PARTS: dict[str, Callable[[Job], Any]] = {
 }
 
 
-@pytest.fixture
-def kept(tmp_path: Path) -> SimpleNamespace:
+@pytest.fixture(scope="module", autouse=True)
+def nothing_else_alive() -> Iterator[None]:
+    """Let neither the search nor the collector look at what was alive before."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """What a job of four updates has kept, and what that was."""
     job = Job(4)
-    path = tmp_path / exchange.file_name(0)
+    path = tmp_path_factory.mktemp("kept") / exchange.file_name(0)
     parts = {kind: part(job) for kind, part in PARTS.items()}
     exchange.keep(path, *job.seen())
     return SimpleNamespace(path=path, parts=parts)

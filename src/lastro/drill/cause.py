@@ -97,12 +97,28 @@ def name_cause(gap: Gap, reference: Reference) -> Cause:
 
 
 def _told(kind: str, gap: Gap) -> Cause:
-    why, remedy = _words(kind)
+    why, remedy = _words_of_batches() if kind == RANDOM and drew_batches(gap) else _words(kind)
     names = gap.groups.get(kind, ())
     if kind == VARIABLE:
         names = gap.variables[:5]
     also = tuple(sorted(set(gap.groups) - {kind}))
     return Cause(kind=kind, why=why, names=names, also=also, remedy=remedy)
+
+
+def drew_batches(gap: Gap) -> bool:
+    """Tell whether the batches are others: then random numbers may have made them."""
+    return bool({DATA, IDS} & set(gap.fields))
+
+
+def _words_of_batches() -> tuple[str, str]:
+    """Return what to say of random states that batches were drawn from: an order is drawn once an epoch."""
+    return (
+        _("other batches are drawn: the random states are not what they were"),
+        _(
+            "save the order of the epoch, or the states that it was drawn from; and put those of now back"
+            " after everything else"
+        ),
+    )
 
 
 def _differs(kind: str) -> Callable[[Gap, Reference], bool]:

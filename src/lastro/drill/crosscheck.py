@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
-from lastro.drill.cause import Cause
-from lastro.drill.compare import DATA, IDS, Gap
+from lastro.drill.cause import Cause, drew_batches
+from lastro.drill.compare import Gap
 from lastro.drill.trace import Life
 from lastro.locale import _
 from lastro.probe.exchange import PUT_BACK
@@ -60,7 +60,7 @@ class Suspect:
     @property
     def mine(self) -> tuple[str, ...]:
         """The cause itself, when it can be put back: random numbers of a batch are drawn before that."""
-        drawn = self.cause.kind == RANDOM and bool({DATA, IDS} & set(self.gap.fields))
+        drawn = self.cause.kind == RANDOM and drew_batches(self.gap)
         return (self.cause.kind,) if self.cause.kind in PUT_BACK and not drawn else ()
 
     @property

@@ -71,6 +71,8 @@ class Drill:
         pace = pace_of(first.lives[0], first.seconds)
         choice = self._choose(first, pace)
         until = choice.until
+        if not choice.chosen:
+            return self._no_kill(first.lives[0], choice)
         self._parts = UNDISTURBED + len(choice.chosen) + 1
         told = Instructions(until=until, pattern=self._subject.order.checkpoints)
         undisturbed = [first.lives[0]]
@@ -249,6 +251,21 @@ class Drill:
             return result
         blind = _("its loaders: they had the workers that the job asks for, whatever --workers says")
         return replace(result, limits=(*result.limits, blind))
+
+    def _no_kill(self, life: Life, choice: Choice) -> DrillResult:
+        """Return the answer for a job that cannot be resumed: more undisturbed lives would show nothing."""
+        return replace(
+            conclude(
+                [],
+                None,
+                make_reference([life]),
+                updates=choice.until,
+                left_out=choice.left_out,
+                limits=limits_of([life]),
+                seconds=time.monotonic() - self._began,
+            ),
+            budget=self._budget,
+        )
 
     def _nothing_seen(self, why: str) -> DrillResult:
         nothing = Reference(lives=(), exact=False, fields=frozenset(), noisy=frozenset())

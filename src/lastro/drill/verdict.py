@@ -192,11 +192,13 @@ def conclude(
     different = next((arm for arm in arms if arm.answer is Answer.DIFFERENT), None)
     if different is not None:
         return result(Answer.DIFFERENT, different.why, different)
+    if not arms:
+        return result(Answer.NOT_PROVEN, _("no kill was possible"))
     if len(reference.lives) < 3 and not reference.exact:
         return result(Answer.NOT_PROVEN, _("the natural noise is unknown: it takes three undisturbed lives"))
     unproven = next((arm for arm in arms if arm.answer is Answer.NOT_PROVEN), None)
-    if unproven is not None or not arms:
-        return result(Answer.NOT_PROVEN, unproven.why if unproven else _("no kill was possible"))
+    if unproven is not None:
+        return result(Answer.NOT_PROVEN, unproven.why)
     if control is None or control.answer is not Answer.DIFFERENT:
         return result(
             Answer.NOT_PROVEN,

@@ -9,7 +9,7 @@ import re
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,6 +22,8 @@ OPTIMIZER, SCHEDULER, SCALER, EMA, RANDOM = "optimizer", "scheduler", "scaler", 
 #: What a job that attaches names itself: an object of its own, and where it stands.
 OBJECT, POSITION = "object", "position"
 
+#: What is looked for in everything alive; averages and generators only in what the job has a name for.
+_FOUND_ANYWHERE = (MODEL, OPTIMIZER, SCHEDULER, SCALER)
 _EMA = re.compile(r"(^|[_\W])(ema|swa|shadow|average[ds]?|avg)([_\W]|$)|AveragedModel|EMA|Ema")
 _SCALER = re.compile(r"scaler", re.IGNORECASE)
 _LONGEST_VALUE = 4096
@@ -43,8 +45,8 @@ class Objects:
         for name, item in variables(frame).items():
             self._add(name, item)
         if self._looks in (0, 1) or self._looks % 20 == 0:
-            for item in gc.get_objects():
-                if kind_of("", item) in (MODEL, OPTIMIZER, SCHEDULER, SCALER):
+            for item in _worth_a_look(gc.get_objects()):
+                if kind_of("", item) in _FOUND_ANYWHERE:
                     self._add(type(item).__name__, item)
         self._looks += 1
 
@@ -111,6 +113,26 @@ class Objects:
 
 def _itself(item: Any) -> Any:
     return item
+
+
+def _worth_a_look(items: Iterable[Any]) -> Iterator[Any]:
+    """Yield those whose type may be of a kind: of a million objects there are a few thousand types."""
+    known: dict[type, bool] = {}
+    for item in items:
+        kind = type(item)
+        may_be = known.get(kind)
+        if may_be is None:
+            may_be = known[kind] = _may_hold_state(kind)
+        if may_be:
+            yield item
+
+
+def _may_hold_state(kind: type) -> bool:
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "optim"):
+        return False
+    holders = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.nn.Module)
+    return issubclass(kind, holders) or bool(_SCALER.search(kind.__name__))
 
 
 def kind_of(name: str, item: Any) -> str | None:
