@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import resource
-import shutil
 from pathlib import Path
 
 import pytest
 
 from lastro.data.reader import Reader
 from lastro.data.warmth import ENOUGH, Warmth, from_memory
-from lastro.errors import StorageError
 from lastro.storage.pack.layout import PackManifest
 
 
-def reader_of(folder: Path, *, warm: bool, mapped: bool = False) -> Reader:
-    reader = Reader(folder, PackManifest.read(folder), mapped=mapped)
+def reader_of(folder: Path, *, warm: bool) -> Reader:
+    reader = Reader(folder, PackManifest.read(folder))
     for _number in range(ENOUGH if warm else 0):
         reader._warmth.took(0, 1)
     return reader
@@ -42,27 +40,13 @@ def test_one_slow_read_is_enough_to_ask_the_disk_again() -> None:
     assert not warmth.warm
 
 
-@pytest.mark.parametrize("mapped", [False, True])
-def test_what_is_read_together_is_what_is_read_alone(packed: Path, mapped: bool) -> None:
+def test_what_is_read_together_is_what_is_read_alone(packed: Path) -> None:
     numbers = [0, 205, 7, 7, 100, 1]
     alone = [reader_of(packed, warm=False).read(number) for number in numbers]
 
     for warm in (False, True):
-        assert reader_of(packed, warm=warm, mapped=mapped).read_many(numbers) == alone
+        assert reader_of(packed, warm=warm).read_many(numbers) == alone
     assert reader_of(packed, warm=True).read_many([]) == []
-
-
-@pytest.mark.parametrize("mapped", [False, True])
-def test_a_flipped_byte_is_told_however_it_is_read(packed: Path, tmp_path: Path, mapped: bool) -> None:
-    folder = tmp_path / "packed"
-    shutil.copytree(packed, folder)
-    shard = folder / "shard-000000.tar"
-    content = bytearray(shard.read_bytes())
-    content[content.index(b"42" * 50)] ^= 1
-    shard.write_bytes(content)
-
-    with pytest.raises(StorageError, match=r"042\.txt"):
-        reader_of(folder, warm=True, mapped=mapped).read_many(range(20))
 
 
 def test_what_was_asked_for_ahead_says_nothing_of_the_disk(packed: Path) -> None:

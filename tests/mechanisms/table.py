@@ -256,7 +256,7 @@ MECHANISMS = (
     Mechanism(
         "an item of a pack is compared with its sum when it is read",
         "data/reader.py",
-        "if self._sum(data) != checksum:",
+        "if check(data) != checksum:",
         "if False:",
         "tests/data/test_packed.py::test_a_flipped_byte_is_told_when_its_sample_is_read",
     ),

@@ -19,7 +19,6 @@ from lastro.errors import StorageError, UsageError
 from lastro.locale import _
 from lastro.rules.permutation import block_order, order
 from lastro.storage.pack.layout import DESCRIPTION, PackManifest
-from lastro.storage.pack.names import split_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +44,6 @@ class PackedDataset(Dataset[Any]):
         transform: from such a sample to whatever is trained with.
         order: "exact" (every order of all samples), "block" (see `block_order`), or "auto": as few reads of
             this disk say, which is recorded beside the pack.
-        mapped: see `Reader`; for a pack that fits into memory beside all else, on a disk of this machine.
 
     Raises:
         StorageError: it is no pack, or its index does not fit.
@@ -58,11 +56,10 @@ class PackedDataset(Dataset[Any]):
         *,
         transform: Callable[[Sample], Any] | None = None,
         order: str = "auto",
-        mapped: bool = False,
     ) -> None:
         self.folder = Path(folder)
         self.manifest = PackManifest.read(self.folder)
-        self._transform, self._mapped = transform, mapped
+        self._transform = transform
         self._own: Reader | None = None
         self._starts = self._starts_of_samples()
         self._touched: dict[int, None] = {}
@@ -86,12 +83,12 @@ class PackedDataset(Dataset[Any]):
     def __getitems__(self, numbers: Sequence[int]) -> list[Any]:
         """Return several samples, for torch's own fetcher: read together, which saves steps and waiting."""
         reader = self._reader()
-        chosen = [self._inside(number) for number in numbers]
+        chosen = self._inside(numbers)
         if self.choice.block:
             for number in chosen:
                 self._touch(reader, number // self.choice.block)
         if self._starts is None:
-            samples = [_sample(name, data) for name, data in reader.read_many(chosen)]
+            samples = [_sample(*item) for item in reader.read_many(chosen)]
         else:
             samples = self._grouped(chosen)
         return samples if self._transform is None else [self._transform(sample) for sample in samples]
@@ -101,11 +98,15 @@ class PackedDataset(Dataset[Any]):
         if not self.choice.block:
             self._reader().expect([file for number in numbers for file in self._files(number)])
 
-    def _inside(self, number: int) -> int:
+    def _inside(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Return numbers of samples, counted from the beginning. Raises IndexError when one is not there."""
         count = self.manifest.samples
-        if not -count <= number < count:
-            raise IndexError(number)
-        return number % count
+        if not numbers or 0 <= min(numbers) <= max(numbers) < count:
+            return numbers
+        for number in numbers:
+            if not -count <= number < count:
+                raise IndexError(number)
+        return [number % count for number in numbers]
 
     def _grouped(self, numbers: Sequence[int]) -> list[Sample]:
         """Return samples of several files each."""
@@ -148,7 +149,7 @@ class PackedDataset(Dataset[Any]):
     def _reader(self) -> Reader:
         """Return the open files of this very process."""
         if self._own is None or self._own.process != os.getpid():
-            self._own = Reader(self.folder, self.manifest, mapped=self._mapped)
+            self._own = Reader(self.folder, self.manifest)
         return self._own
 
     def _files(self, sample: int) -> range:
@@ -212,9 +213,15 @@ class PackedDataset(Dataset[Any]):
 
 
 def _sample(name: bytes, data: bytes) -> Sample:
-    """Return a file as a sample of its own."""
+    """Return a file as a sample of its own.
+
+    The rule of `split`, written out for text: every item of an epoch comes by here.
+    """
     try:
-        key, extension = split_text(name.decode())
+        text = name.decode()
     except UnicodeDecodeError:
-        key, extension = split_text(name.decode("utf-8", "surrogateescape"))
-    return {"__key__": key, extension: data}
+        text = name.decode("utf-8", "surrogateescape")
+    dot = text.find(".", text.rfind("/") + 2)
+    if dot < 0:
+        return {"__key__": text, "": data}
+    return {"__key__": text[:dot], text[dot + 1 :]: data}

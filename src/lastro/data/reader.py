@@ -6,7 +6,6 @@ While reads come from the disk it is told of a whole batch before the first of i
 from __future__ import annotations
 
 import errno
-import mmap
 import os
 import resource
 import struct
@@ -31,18 +30,12 @@ _BEFORE = _PLACE.size - ROW.size
 _OFFSET, _SIZE, _SHARD = 3, 4, 7
 #: Of so many batches that are asked for ahead, one begins with a read that is not, and is timed.
 _TIMED = 8
-#: Larger items gain nothing by a mapping; each holds a descriptor, so there are not more than so many.
-_LARGEST_MAPPED, _MOST_MAPPED = 256 << 10, 256
 
 
 class Reader:
-    """The open files of a pack in one process. Threads may share it; a process that was forked may not.
+    """The open files of a pack in one process. Threads may share it; a process that was forked may not."""
 
-    mapped: copy what lies in the system's memory out of a mapping, which spares a call for each item. It
-        counts as memory of the process, and a disk that goes away ends the process (SIGBUS) without an error.
-    """
-
-    def __init__(self, folder: Path, manifest: PackManifest, *, mapped: bool = False) -> None:
+    def __init__(self, folder: Path, manifest: PackManifest) -> None:
         """Map the index. Raises StorageError when it is not that of the manifest."""
         self.process = os.getpid()
         self._folder, self._manifest = folder, manifest
@@ -51,8 +44,6 @@ class Reader:
         self._names = self.index.names
         self._sum = summer(manifest.checksum)
         self._descriptors: list[int | None] = [None] * len(manifest.shards)
-        self._maps: list[mmap.mmap | None] = [None] * len(manifest.shards)
-        self._mapped, self._may_map = mapped, _MOST_MAPPED
         self._opening = threading.Lock()
         self._warmth, self._turn, self._asked = Warmth(), 0, -1
 
@@ -63,39 +54,27 @@ class Reader:
     def read_many(self, numbers: Sequence[int]) -> list[tuple[bytes, bytes]]:
         """Return name and content of each of these files. Few steps: an epoch takes them for all its items.
 
-        The first one is read by a call and timed, unless it was asked for: that says how others are read.
+        The first one is timed, unless it was asked for: that says whether the disk is told of the others.
 
         Raises:
             StorageError: a shard is gone or cut, or content has another sum than the index says.
         """
-        places = [self._place(number) for number in numbers]
-        warm = self._warmth.warm
-        if not warm and len(places) > 1:
+        places = self._places(numbers)
+        if not self._warmth.warm and len(places) > 1:
             self._ask_for(places[1:])
-        names, maps, mapped = self._names, self._maps, warm and self._mapped
+        names, descriptors, check = self._names, self._descriptors, self._sum
         found: list[tuple[bytes, bytes]] = []
-        began, total = time.perf_counter(), 0
+        began = time.perf_counter()
         for number, place in zip(numbers, places, strict=True):
             begin, _shard, _sample, offset, size, checksum, end, shard, _sample = place
-            if (
-                mapped
-                and found
-                and size <= _LARGEST_MAPPED
-                and (there := maps[shard] or self._map(shard)) is not None
-            ):
-                data = there[offset : offset + size]
-            else:
-                data = os.pread(self._descriptors[shard] or self._open(shard), size, offset)
-                if len(data) != size:
-                    data = self._read_on(data, shard, size, offset)
-                if not found and number != self._asked:
-                    self._warmth.took(time.perf_counter() - began, size)
-            if self._sum(data) != checksum:
+            data = os.pread(descriptors[shard] or self._open(shard), size, offset)
+            if len(data) != size:
+                data = self._read_on(data, shard, size, offset)
+            if not found and number != self._asked:
+                self._warmth.took(time.perf_counter() - began, size)
+            if check(data) != checksum:
                 raise self._damaged(number, _("its content has another sum than the index says"))
-            found.append((names[begin : end - 1], data))
-            total += size
-        if mapped and len(places) > 1:
-            self._warmth.took((time.perf_counter() - began) / len(places), total // len(places))
+            found.append((names[begin if number else 0 : end - 1], data))
         return found
 
     def expect(self, numbers: Sequence[int]) -> None:
@@ -104,16 +83,17 @@ class Reader:
             return
         self._turn += 1
         left_out = self._turn % _TIMED == 0
-        places = [self._place(number) for number in numbers]
+        places = self._places(numbers)
         self._asked = -1 if left_out or not places else numbers[0]
         self._ask_for(places[left_out:])
 
-    def _place(self, number: int) -> tuple[int, ...]:
-        """Return a row of `_PLACE`: where the name before ends, and what the index says of the file."""
-        at = self._begin + number * ROW.size
-        if number == 0:  # before the first row stands the header
-            return 0, 0, 0, *ROW.unpack_from(self._rows, at)
-        return _PLACE.unpack_from(self._rows, at - _BEFORE)
+    def _places(self, numbers: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return rows of `_PLACE`: where the name before ends, and what the index says of each file.
+
+        Before the first row stands the header, so what is told of a name before it means nothing.
+        """
+        unpack, rows, begin, step = _PLACE.unpack_from, self._rows, self._begin - _BEFORE, ROW.size
+        return [unpack(rows, begin + number * step) for number in numbers]
 
     def _ask_for(self, places: Iterable[tuple[int, ...]]) -> None:
         for place in places:
@@ -176,19 +156,6 @@ class Reader:
             self._descriptors[shard] = descriptor
             return descriptor
 
-    def _map(self, shard: int) -> mmap.mmap | None:
-        """Return the mapping of a shard; None where it is to be read by calls."""
-        if not self._may_map:
-            return None
-        descriptor = self._file(shard)
-        with self._opening:
-            if self._maps[shard] is None:
-                one = mmap.mmap(descriptor, self._manifest.shards[shard].bytes, prot=mmap.PROT_READ)
-                one.madvise(mmap.MADV_RANDOM)
-                self._may_map -= 1
-                self._maps[shard] = one
-            return self._maps[shard]
-
     def _damaged(self, number: int, why: str) -> StorageError:
         name = shown(self.index.name(number))
         return StorageError(
@@ -198,7 +165,6 @@ class Reader:
 
     def close(self) -> None:
         """Close all files."""
-        self._maps = [None] * len(self._maps)
         for descriptor in self._descriptors:
             if descriptor is not None:
                 os.close(descriptor)

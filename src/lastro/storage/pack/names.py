@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import AnyStr
-
 
 def shown(name: bytes) -> str:
     """Return a name as text that any terminal and any JSON can hold; what is not UTF-8 is escaped."""
@@ -16,14 +14,5 @@ def split(name: bytes) -> tuple[bytes, bytes]:
 
     WebDataset's rule: a name is cut at the first dot of its last part; a dot at its very beginning is no cut.
     """
-    return _cut(name, b".", b"/")
-
-
-def split_text(name: str) -> tuple[str, str]:
-    """Return the same of a name as text."""
-    return _cut(name, ".", "/")
-
-
-def _cut(name: AnyStr, dot: AnyStr, slash: AnyStr) -> tuple[AnyStr, AnyStr]:
-    at = name.find(dot, name.rfind(slash) + 2)
-    return (name, name[:0]) if at < 0 else (name[:at], name[at + 1 :])
+    dot = name.find(b".", name.rfind(b"/") + 2)
+    return (name, b"") if dot < 0 else (name[:dot], name[dot + 1 :])
