@@ -1,4 +1,4 @@
-"""The report as a browser sees it: Chromium, light and dark, wide and narrow, from a file."""
+"""Report and plan as a browser sees them: Chromium, light and dark, wide and narrow, from a file."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ import pytest
 from lastro.closeout.report import write_report
 from lastro.locale import LANGUAGES
 from lastro.paths import CampaignFolder
+from lastro.view.plan_html import render_plan
+from tools.sample_plan import sample_plan
 from tools.sample_report import sample_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -41,14 +43,18 @@ def chromium(profile: Path, *arguments: str) -> subprocess.CompletedProcess[byte
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The sample in each language."""
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The sample of the report, and two plans (one fits, one does not), in each language."""
     found = {}
     for name in LANGUAGES:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("LASTRO_LANG", name)
             folder = CampaignFolder(tmp_path_factory.mktemp(name))
-            found[name] = write_report(sample_page(folder), folder)[0]
+            found[f"report {name}"] = write_report(sample_page(folder), folder)[0]
+            for plan in ("campaign", "late"):
+                page = folder.root / f"{plan}.html"
+                page.write_text(render_plan(sample_plan(plan), [], frozen=False), encoding="utf-8")
+                found[f"{plan} {name}"] = page
     return found
 
 
@@ -92,8 +98,8 @@ def brightness(pixel: Sequence[int]) -> float:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_report_is_readable_in_both_themes(reports: dict[str, Path], tmp_path: Path, theme: str) -> None:
-    report = reports["en"]
+def test_the_report_is_readable_in_both_themes(pages: dict[str, Path], tmp_path: Path, theme: str) -> None:
+    report = pages["report en"]
     picture = tmp_path / "report.png"
     dark = ["--force-dark-mode"] if theme == "dark" else []
     chromium(tmp_path / "profile", "--window-size=800,900", *dark, f"--screenshot={picture}", report.as_uri())
@@ -107,20 +113,21 @@ def test_the_report_is_readable_in_both_themes(reports: dict[str, Path], tmp_pat
     assert readable > 0.01
 
 
+#: Each page in a frame of exactly the width that it is to fit.
+FRAME = '<iframe src="{page}" data-width="{width}" style="width:{width}px;height:900px;border:0"></iframe>'
 PROBE = """<!doctype html><html><body style="margin:0">
-<iframe id="page" src="{report}" style="width:{width}px;height:900px;border:0"></iframe>
+{frames}
 <script>
-const told = [];
-addEventListener('load', () => {{
-  const inner = document.getElementById('page').contentDocument;
+const look = frame => {{
+  const inner = frame.contentDocument, width = Number(frame.dataset.width);
   const root = inner.scrollingElement;
   const wide = [...inner.querySelectorAll('body *')].filter(e => {{
     const box = e.getBoundingClientRect();
-    return box.width && box.right > {width} + 1 && !e.closest('svg, thead');  // the head is hidden there
+    return box.width && box.right > width + 1 && !e.closest('svg, thead');  // the head is hidden there
   }});
   const texts = [...inner.querySelectorAll('svg text')].filter(e => {{
     const box = e.getBoundingClientRect();
-    return box.width && (box.right > {width} + 1 || box.left < -1);
+    return box.width && (box.right > width + 1 || box.left < -1);
   }});
   const small = [...inner.querySelectorAll('svg text')].filter(e => {{
     const scale = e.getCTM() ? e.getCTM().a : 1;
@@ -147,46 +154,57 @@ addEventListener('load', () => {{
     return (a + 0.05) / (b + 0.05) < 4.5;  // WCAG 2.2, level AA
   }});
   const loaded = inner.defaultView.performance.getEntriesByType('resource').map(e => e.name);
-  document.title = JSON.stringify({{
+  return {{
     width: inner.documentElement.clientWidth, scroll: root.scrollWidth,
     wide: wide.map(e => e.tagName + '.' + e.className), texts: texts.map(e => e.textContent),
     small: small.map(e => e.textContent), pale: pale.map(e => e.textContent.slice(0, 30)),
     language: inner.documentElement.lang, loaded: loaded, headings: inner.querySelectorAll('h2').length,
-  }});
+  }};
+}};
+addEventListener('load', () => {{
+  document.title = JSON.stringify([...document.querySelectorAll('iframe')].map(look));
 }});
 </script></body></html>"""
 
 
-@pytest.mark.parametrize(
-    ("width", "language", "theme"), [(420, "en", "dark"), (420, "pt_BR", "light"), (1280, "pt_BR", "dark")]
-)
-def test_nothing_overflows_is_pale_or_is_loaded(
-    reports: dict[str, Path], tmp_path: Path, width: int, language: str, theme: str
-) -> None:
-    """A page of the same folder looks into the report through a frame of exactly this width."""
+#: Which pages are looked at, and how wide; in one browser for each theme, since it takes seconds to start.
+LOOKS = {
+    "light": [("report pt_BR", 420), ("campaign en", 420), ("late pt_BR", 420), ("campaign pt_BR", 1280)],
+    "dark": [("report en", 420), ("report pt_BR", 1280), ("campaign pt_BR", 420), ("late en", 1280)],
+}
+
+
+@pytest.mark.parametrize("theme", LOOKS)
+def test_nothing_overflows_is_pale_or_is_loaded(pages: dict[str, Path], tmp_path: Path, theme: str) -> None:
+    """A page of the same folder looks into the others through frames."""
+    looks = LOOKS[theme]
+    frames = [FRAME.format(page=pages[name].as_uri(), width=width) for name, width in looks]
     probe = tmp_path / "probe.html"
-    probe.write_text(PROBE.format(report=reports[language].as_uri(), width=width))
+    probe.write_text(PROBE.format(frames="\n".join(frames)))
     dark = ["--force-dark-mode"] if theme == "dark" else []
     done = chromium(
-        tmp_path / "profile", f"--window-size={width + 100},1000", "--allow-file-access-from-files", *dark,
+        tmp_path / "profile", "--window-size=1400,1000", "--allow-file-access-from-files", *dark,
         "--enable-logging=stderr", "--v=0", "--dump-dom", probe.as_uri(),
     )  # fmt: skip
     found = re.search(r"<title>(.*?)</title>", done.stdout.decode(), re.S)
     assert found, done.stdout[:2000]
     told = json.loads(unescape(found[1]))
-    assert told["width"] == width and told["headings"] >= 9
-    assert told["language"] == language.replace("_", "-")
-    assert told["scroll"] <= width
-    assert told["wide"] == [] and told["texts"] == [] and told["small"] == []
-    assert told["pale"] == []
-    assert told["loaded"] == []
+    assert len(told) == len(looks)
+    for (name, width), one in zip(looks, told, strict=True):
+        kind, language = name.split()
+        assert one["width"] == width and one["headings"] >= (9 if kind == "report" else 5), name
+        assert one["language"] == language.replace("_", "-"), name
+        assert one["scroll"] <= width, name
+        trouble = {key: one[key] for key in ("wide", "texts", "small", "pale", "loaded")}
+        assert not any(trouble.values()), (name, trouble)
     assert [line for line in done.stderr.decode().splitlines() if "CONSOLE" in line] == []
 
 
-def test_it_prints_to_a_few_pages(reports: dict[str, Path], tmp_path: Path) -> None:
-    paper = tmp_path / "report.pdf"
-    chromium(tmp_path / "profile", f"--print-to-pdf={paper}", reports["pt_BR"].as_uri())
+@pytest.mark.parametrize(("page", "most"), [("report pt_BR", 9), ("campaign pt_BR", 5)])
+def test_it_prints_to_a_few_pages(pages: dict[str, Path], tmp_path: Path, page: str, most: int) -> None:
+    paper = tmp_path / "page.pdf"
+    chromium(tmp_path / "profile", f"--print-to-pdf={paper}", pages[page].as_uri())
 
-    pages = re.findall(rb"/Type\s*/Page\b", paper.read_bytes())
+    count = re.findall(rb"/Type\s*/Page\b", paper.read_bytes())
 
-    assert 2 <= len(pages) <= 9
+    assert 2 <= len(count) <= most

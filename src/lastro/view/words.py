@@ -108,6 +108,17 @@ def lease_kind(code: str) -> str:
     return {"lot": _("lot"), "hourly": _("hourly"), "spot": _("spot")}.get(code, code)
 
 
+def preflight(code: str | None) -> str:
+    """Return how a machine's preflight has ended."""
+    return {
+        "pass": _("passed"),
+        "warn": _("passed, with warnings"),
+        "fail": _("failed"),
+        "no_answer": _("no answer"),
+        None: _("none recorded"),
+    }.get(code, str(code))
+
+
 def metric_source(code: str | None) -> str:
     """Return where the value of a metric comes from."""
     return {
