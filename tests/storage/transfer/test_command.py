@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,22 @@ def test_a_cap_stops_before_the_first_byte_and_its_code_is_that_of_a_stop_rule(
     assert (stopped, again, lifted) == (6, 6, 0)
     assert "cap" in told["error"]["message"]
     assert sent["moved_bytes"] > 20_000
+
+
+def test_what_was_decided_of_each_file_is_told(
+    bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows").write_bytes(os.urandom(100_000))
+    target = f"s3://{bucket}/rows"
+
+    code, sent = call(capsys, "push", tmp_path / "rows", target, "--compress")
+    plain, as_before = call(capsys, "push", tmp_path / "rows", target)
+    refused, told = call(capsys, "push", tmp_path / "rows", "ssh://nowhere/rows", "--compress")
+
+    assert (code, plain, refused) == (0, 0, 2)
+    assert sent["compression"] == [{"path": "", "compressed": False, "why": "a sample keeps 100%"}]
+    assert as_before["compression"] == []
+    assert "Compression yes" in told["error"]["next"]
 
 
 def test_a_place_that_is_none_is_a_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

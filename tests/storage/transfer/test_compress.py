@@ -20,7 +20,7 @@ from lastro.storage.transfer.compress import Sample, choose, compressed, hopeles
 from lastro.storage.transfer.manifest import NAME
 from lastro.storage.transfer.place import Bucket
 from lastro.storage.transfer.pull import Level, pull
-from lastro.storage.transfer.push import Sent, push
+from lastro.storage.transfer.push import Sent, ahead, push
 from lastro.storage.transfer.s3 import S3
 from lastro.storage.transfer.shrink import Shrinker
 from lastro.storage.transfer.told import Tally
@@ -104,6 +104,7 @@ def send(source: Path, place: Bucket, records: Path) -> tuple[Sent, Tally]:
 def test_a_folder_goes_smaller_and_comes_back_as_it_was(store: str, bucket: str, tmp_path: Path) -> None:
     source, place = plant(tmp_path / "source"), Bucket(bucket=bucket, key="c")
 
+    first = ahead(source, place, S3(), tmp_path / "records", part_size=PART, compress=True)
     sent, tally = send(source, place, tmp_path / "records")
     fetched = pull(place, tmp_path / "back", S3(), Tally())
     again, unmoved = send(source, place, tmp_path / "records")
@@ -125,6 +126,8 @@ def test_a_folder_goes_smaller_and_comes_back_as_it_was(store: str, bucket: str,
     assert os.access(tmp_path / "back" / "run.sh", os.X_OK)
     assert fetched.digest == sent.files.digest() == digest_of(source)
     assert fetched.level is Level.SHA256
+    left = ahead(source, place, S3(), tmp_path / "records", part_size=PART, compress=True)
+    assert (left.bytes, first.bytes) == (0, sum(one.stat().st_size for one in source.iterdir()))
     assert (unmoved.there_files, again.files) == (unmoved.files, sent.files)
     assert list((tmp_path / "records").iterdir()) == []
 

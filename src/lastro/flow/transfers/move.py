@@ -112,7 +112,7 @@ class Mover:
                 )
             return self._by_ssh(source, place, away=True)
         store, records = S3(connections=self._wish.workers), self._home.transfers / "uploads"
-        missing = ahead(source, place, store, records)
+        missing = ahead(source, place, store, records, compress=self._wish.compress)
         told = self._tell(missing.bytes, missing.requests, self._wish.ends)
         tally = self._tally(told)
         wish = self._wish

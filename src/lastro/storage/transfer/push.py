@@ -100,7 +100,7 @@ def push(
     tally.files, tally.bytes = len(files), sum(one.size for one in files)
     tally.total = tally.bytes
     there = _there(store, place, files)
-    beside = place.below(NAME) if source.is_dir() else Bucket(bucket=place.bucket, key=place.key + NAME)
+    beside = _beside(source, place)
     with ThreadPoolExecutor(max_workers=workers) as pool:
         shrinker = None
         if compress:
@@ -124,6 +124,11 @@ def push(
     return Sent(files=listed, left_out=left_out, chosen=chosen)
 
 
+def _beside(source: Path, place: Bucket) -> Bucket:
+    """Return where the list of what is sent lies."""
+    return place.below(NAME) if source.is_dir() else Bucket(bucket=place.bucket, key=place.key + NAME)
+
+
 def read_list(store: S3, beside: Bucket, tally: Tally) -> Files | None:
     """Return the list that lies beside what was sent; None when there is none. Raises StorageError."""
     found = store.head(beside)
@@ -140,19 +145,33 @@ class Ahead:
     requests: int
 
 
-def ahead(source: Path, place: Bucket, store: S3, records: Path, *, part_size: int = PART_BYTES) -> Ahead:
+def ahead(
+    source: Path,
+    place: Bucket,
+    store: S3,
+    records: Path,
+    *,
+    part_size: int = PART_BYTES,
+    compress: bool = False,
+) -> Ahead:
     """Return what is missing at a place, by sizes alone: what has the right size there is taken to be right.
+
+    What is going to be compressed counts as it is: nobody has looked into it yet.
 
     Raises:
         UsageError, StorageError: as `push`.
     """
     files, _left_out = _files(source)
     there = _there(store, place, files)
+    listed_before = read_list(store, _beside(source, place), Tally()) if compress else None
+    before = {one.name: one for one in listed_before.files} if listed_before is not None else {}
     moved, requests = 0, 1
     for file in files:
         key = place.below(file.name) if file.name else place
-        known = there.get(key.key)
-        if known is not None and known.bytes == file.size:
+        as_sent = before.get(file.name)
+        packed = as_sent is not None and as_sent.packed_bytes is not None and as_sent.bytes == file.size
+        known = there.get(key.key + SUFFIX if packed else key.key)
+        if known is not None and known.bytes == (as_sent.stored_bytes if as_sent and packed else file.size):
             continue
         parts = parts_of(file.size, part_bytes(file.size, part_size))
         begun = UploadJournal(records, file.path, str(key)).read() if len(parts) > 1 else None
