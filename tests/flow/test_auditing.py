@@ -6,12 +6,15 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from lastro.cli import cli
 from lastro.clock import SystemClock
 from lastro.closeout.audit import Audit, Check
 from lastro.closeout.signature import check_signature, sign
@@ -63,6 +66,19 @@ def moved(ended: SmallCampaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     place = tmp_path / "elsewhere"
     shutil.copytree(ended.disk / "campaigns/small", place)
     return CampaignFolder(place)
+
+
+#: What `typed` gives: the answer of `lastro ... --json`.
+Typed = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def typed(ended: SmallCampaign, monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """Return a way to type commands beside the campaign file; in this process, which has loaded lastro."""
+    monkeypatch.chdir(ended.folder)
+    for name, value in ended.environment.items():
+        monkeypatch.setenv(name, value)
+    return lambda *words: json.loads(CliRunner().invoke(cli, [*words, "--json"]).stdout)
 
 
 def look(folder: CampaignFolder, *, reload: bool = False, signers: Path | None = None) -> Audit:
@@ -156,20 +172,20 @@ def test_what_is_not_asked_for_is_not_repeated_and_metrics_are_computed_all_the_
 
 
 def test_what_is_typed_after_the_closing_is_sealed_again_and_changes_no_report(
-    moved: CampaignFolder, ended: SmallCampaign
+    moved: CampaignFolder, typed: Typed
 ) -> None:
     assert check(look(moved), "cost").state == "ok"
-    assert ended.json("expense")["expenses"][0]["ref"] == "R-7"
-    assert ended.json("close")["cost"]["lines"][-1]["what"] == "labels"
+    assert typed("expense")["expenses"][0]["ref"] == "R-7"
+    assert typed("close")["cost"]["lines"][-1]["what"] == "labels"
     assert '"R-7"' not in moved.report_json.read_text()
 
 
-def test_an_invoice_file_is_held_against_the_bill(ended: SmallCampaign) -> None:
-    machine = ended.json("close")["machines"][0]["id"]
+def test_an_invoice_file_is_held_against_the_bill(ended: SmallCampaign, typed: Typed) -> None:
+    machine = typed("close")["machines"][0]["id"]
     bill = ended.folder / "bill.csv"
     bill.write_text(f"Description,Reference,Amount,Currency\nbox,{machine},9.00,USD\nlabels,R-7,2.50,USD\n")
 
-    found = ended.json("invoice", "add", "bill.csv", "--number", "1", "--date", "2026-12-01")
+    found = typed("invoice", "add", "bill.csv", "--number", "1", "--date", "2026-12-01")
 
     states = {line["ref"]: line["status"] for line in found["lines"]}
     assert states == {machine: "differs", "R-7": "matched"}
@@ -207,13 +223,13 @@ def test_a_home_on_another_file_system_gets_the_second_copy_by_itself_and_every_
 
 
 def test_a_copy_on_the_same_disk_does_not_count_and_doing_without_is_said_with_its_reason(
-    ended: SmallCampaign, tmp_path: Path
+    ended: SmallCampaign, typed: Typed
 ) -> None:
-    assert ended.json("close")["closing"] == {"state": "sealed", "copies": []}
+    assert typed("close")["closing"] == {"state": "sealed", "copies": []}
 
-    copied = ended.json("close", "--copy", "second")
+    copied = typed("close", "--copy", "second")
     refused = ended.json("close", "--copy", "second")
-    waived = ended.json("close", "--no-second-copy", "--why", "the nightly backup has it")
+    waived = typed("close", "--no-second-copy", "--why", "the nightly backup has it")
 
     assert copied["closing"]["state"] == "sealed"
     (made,) = copied["closing"]["copies"]
@@ -225,20 +241,20 @@ def test_a_copy_on_the_same_disk_does_not_count_and_doing_without_is_said_with_i
 
 
 def test_a_closing_that_was_killed_before_its_seal_is_sealed_by_the_next_command(
-    ended: SmallCampaign,
+    ended: SmallCampaign, typed: Typed
 ) -> None:
     here = CampaignFolder(ended.disk / "campaigns/small")
     here.close_seal.unlink()
     assert look(here).exit_code == 8
 
-    ended.lastro("close")
+    typed("close")
 
     assert look(here).exit_code == 0
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="no ssh-keygen")
 def test_a_signature_is_of_whom_one_believes(
-    moved: CampaignFolder, ended: SmallCampaign, tmp_path: Path
+    moved: CampaignFolder, ended: SmallCampaign, typed: Typed, tmp_path: Path
 ) -> None:
     for name in ("ana", "eve"):
         os.spawnlp(
@@ -250,7 +266,7 @@ def test_a_signature_is_of_whom_one_believes(
         signers[name].write_text(f"{name}@lab {(tmp_path / f'{name}.pub').read_text()}")
 
     before = look(moved)
-    signed = ended.json("close", "--sign", str(tmp_path / "ana"))
+    signed = typed("close", "--sign", str(tmp_path / "ana"))
     here = CampaignFolder(ended.disk / "campaigns/small")
 
     assert signed["decision"]["verdict"] == "adopt"
