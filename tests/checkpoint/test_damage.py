@@ -11,6 +11,7 @@ import pytest
 from lastro import strictjson
 from lastro.checkpoint import store
 from lastro.checkpoint.health import Health
+from lastro.errors import CheckpointDamaged
 
 RUN = "r1"
 
@@ -76,7 +77,8 @@ Damage = Callable[[Path], object]
         (lambda f: (f / MANIFEST).write_text("[" * 100_000), "its manifest cannot be read"),
         (lambda f: (f / MANIFEST).write_text("[1]"), "its manifest cannot be read"),
         (lambda f: _as_folder(f / MANIFEST), "its manifest cannot be read"),
-        (lambda f: _edit(f, lambda m: m.update(version=4)), "version 4 is not known here"),
+        (lambda f: _edit(f, lambda m: m.update(version=0)), "version 0 is not known here"),
+        (lambda f: _edit(f, lambda m: m.update(version="4")), "version 4 is not known here"),
         (lambda f: _edit(f, lambda m: m.update(version=2)), "its manifest cannot be read"),
         (lambda f: _edit(f, lambda m: m.update(step="20")), None),
         (lambda f: _edit(f, lambda m: m.update(files={})), "its manifest cannot be read"),
@@ -107,6 +109,17 @@ def test_it_is_passed_over_by_name_and_the_one_before_is_used(
     assert found.manifest.step == 10
     ((_folder, why),) = found.passed_over
     assert said in why
+
+
+def test_what_a_later_lastro_has_saved_is_not_gone_back_behind(tmp_path: Path) -> None:
+    """The one before could be used; but the work since then would be lost, and nobody asked for that."""
+    save(tmp_path, 10)
+    _edit(save(tmp_path, 20), lambda m: m.update(version=4))
+
+    with pytest.raises(CheckpointDamaged, match="20-a1 has version 4, and this lastro knows 3") as told:
+        store.latest(tmp_path, run=RUN)
+
+    assert "the lastro that saved it" in str(told.value.hint)
 
 
 def test_a_later_checkpoint_of_an_older_run_is_no_past_of_this_one(tmp_path: Path) -> None:
@@ -160,7 +173,11 @@ def test_no_flipped_bit_of_a_manifest_makes_other_bytes_or_a_lost_model_usable(
         data[position] ^= 1 << position % 8
         (folder / MANIFEST).write_bytes(data)
 
-        found = store.latest(tmp_path, run=RUN)
+        try:
+            found = store.latest(tmp_path, run=RUN)
+        except CheckpointDamaged as error:  # it made the version a later one
+            assert "has version" in error.message
+            continue
 
         assert found.manifest is not None
         if found.folder == folder:

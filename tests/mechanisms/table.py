@@ -587,6 +587,13 @@ MECHANISMS = (
         "tests/job/test_checkpoint_room.py::test_who_finds_the_disk_full_gets_it_and_waits_for_nothing",
     ),
     Mechanism(
+        "nothing goes back behind what a later lastro has saved",
+        "checkpoint/store.py",
+        "if type(version) is int and version > VERSION_DIVIDED:",
+        "if False:",
+        "tests/checkpoint/test_damage.py::test_what_a_later_lastro_has_saved_is_not_gone_back_behind",
+    ),
+    Mechanism(
         "a process that waits for room is heard, whichever it is",
         "job/room.py",
         "self._words = SignalWriter(place.folder.signals)",

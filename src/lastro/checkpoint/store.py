@@ -439,6 +439,21 @@ def require_verified(folder: Path, manifest: Manifest) -> None:
         raise Unverified("; ".join(problems))
 
 
+def _require_known_version(folder: Path) -> None:
+    """See that it is not just this lastro that cannot read a manifest. Raises CheckpointDamaged."""
+    try:
+        version = strictjson.read(folder / MANIFEST)["version"]
+    except (OSError, LastroError, KeyError, TypeError, ValueError):
+        return
+    if type(version) is int and version > VERSION_DIVIDED:
+        raise CheckpointDamaged(
+            _("checkpoint {name} has version {version}, and this lastro knows {known} at most").format(
+                name=folder.name, version=version, known=VERSION_DIVIDED
+            ),
+            hint=_("go on with the lastro that saved it; if there is none, move that folder away"),
+        )
+
+
 def latest(
     checkpoints: Path,
     run: str | None = None,
@@ -450,6 +465,9 @@ def latest(
     `run`, one that another run has made is passed over: it was copied here, and is no past of this one.
     Half-written ones count not, nor do those that a replaced attempt published too late. One whose health
     is not known counts as healthy.
+
+    Raises:
+        CheckpointDamaged: a later lastro has saved: to go on from what lies before it would lose that work.
     """
     passed_over = []
     found = names(checkpoints)
@@ -461,6 +479,7 @@ def latest(
             continue
         manifest = committed(folder)
         if isinstance(manifest, str):
+            _require_known_version(folder)
             passed_over.append((folder, manifest))
             continue
         if run is not None and manifest.facts.run != run:
