@@ -48,6 +48,12 @@ def typed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
     ("words", "said"),
     [
         (("--history", "--checklist"), "one at a time"),
+        (("--history", "--full"), "--history checks no machine, so --full says nothing"),
+        (("--profile", "--relock", "--why", "x"), "so --relock --why says nothing"),
+        (("--probe", "2", "--max-spend", "-2 USD"), "for that no machine can be taken"),
+        (("--probe", "2", "--max-spend", "2 USD", "--every=-1h"), "not a duration such as"),
+        (("--probe", "0", "--max-spend", "2 USD"), "0 is not in the range"),
+        (("--note", "../x", "its fan howls"), "not the id of a node"),
         (("--init",), "goes with --checklist"),
         (("--max-spend", "1 USD"), "goes with --probe"),
         (("--probe", "2"), "needs --max-spend"),

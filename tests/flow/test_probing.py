@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -65,6 +66,17 @@ def test_machines_are_timed_let_go_and_remembered(campaign: SmallCampaign) -> No
     assert {machine.state for machine in Local(home, clock).machines()} == {MachineState.GONE}
     found = [one for one in remember(home, clock).provisions if one.provider == "local"]
     assert [one.tag for one in found] == [one.tag for one in probed.machines]
+
+
+def test_who_waits_for_the_next_machine_is_told_until_when(campaign: SmallCampaign) -> None:
+    said: list[str] = []
+    wish = replace(wish_of(campaign, count=2), every_seconds=3.0)
+
+    probed = probe_machines(wish, Home(campaign.home), SystemClock(), said.append)
+
+    assert len(probed.machines) == 2
+    (waiting,) = [text for text in said if "the next one is taken at 20" in text]
+    assert "Ctrl-C leaves nothing behind" in waiting
 
 
 def test_the_cap_ends_it_before_it_could_be_passed(campaign: SmallCampaign) -> None:

@@ -86,3 +86,12 @@ def test_a_job_that_differs_from_start_to_start_is_told_and_not_accused() -> Non
 )
 def test_what_a_trial_shows_is_judged(change: dict[str, object], code: str, level: str) -> None:
     assert levels(replace(GOOD, **change), LOCKED)[code] == level  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("taken", "level"), [(0, "pass"), (32, "pass"), (33, "warn"), (64, "warn")])
+def test_a_loader_that_takes_more_than_half_of_the_shared_memory_is_told(taken: int, level: str) -> None:
+    """64 MiB are free, as in a container that nobody has given more."""
+    found = levels(replace(GOOD, shared=(64 << 20, taken << 20)))
+
+    assert found["trial_shared_memory"] == level
+    assert "trial_shared_memory" not in levels(GOOD)

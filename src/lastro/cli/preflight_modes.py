@@ -26,6 +26,8 @@ from lastro.preflight.profile.law import Bound
 from lastro.units import parse_duration, parse_money
 
 _MODES = ("profile", "history", "note", "probe", "checklist")
+#: Options of the check itself, which none of them does.
+_OF_CHECK = ("cpu", "canary", "full", "burn_in", "relock", "why", "disk")
 #: Options that belong to one of them.
 _OF = {"max_spend": "probe", "every": "probe", "init": "checklist"}
 
@@ -63,6 +65,7 @@ def with_modes(check: Callable[..., None]) -> Callable[..., None]:
         if not asked:
             check(**given)
             return
+        _refuse_of_check(asked[0], given)
         as_json = given["as_json"]
         code = _RUN[asked[0]](given["campaign_file"], modes, as_json)
         ctx.exit(code)
@@ -86,6 +89,17 @@ def _refuse_mixtures(asked: list[str], modes: Mapping[str, Any], command: tuple[
         raise UsageError(
             _("a command after `--` is for --profile"),
             hint=_("for example: lastro preflight --profile -- python train.py"),
+        )
+
+
+def _refuse_of_check(mode: str, given: Mapping[str, Any]) -> None:
+    wrong = [name for name in _OF_CHECK if given.get(name)]
+    if wrong:
+        raise UsageError(
+            _("--{mode} checks no machine, so {names} says nothing").format(
+                mode=mode, names=" ".join(f"--{name.replace('_', '-')}" for name in wrong)
+            ),
+            hint=_("type it without, or leave --{mode} out").format(mode=mode),
         )
 
 
@@ -135,6 +149,11 @@ def _probe(campaign_file: Path, modes: Mapping[str, Any], as_json: bool) -> int:
     if modes["max_spend"] is None:
         raise UsageError(
             _("--probe needs --max-spend: what the machines may cost at most"),
+            hint=_('for example: lastro preflight --probe 3 --max-spend "2 USD"'),
+        )
+    if modes["max_spend"].amount <= 0:
+        raise UsageError(
+            _("--max-spend {cap}: for that no machine can be taken").format(cap=modes["max_spend"]),
             hint=_('for example: lastro preflight --probe 3 --max-spend "2 USD"'),
         )
     wish = ProbeWish(

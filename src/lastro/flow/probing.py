@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,12 @@ def probe_machines(wish: ProbeWish, home: Home, clock: Clock, tell: Callable[[st
     spent = Money(wish.max_spend.amount * 0, wish.max_spend.currency)
     first = may_begin(plan.lease, spent, wish.max_spend)
     if first is not None:
-        raise PlanError(first, hint=_("raise --max-spend, or write the price into the offers file"))
+        raise PlanError(
+            first,
+            hint=_(
+                "raise --max-spend, say it in the currency of the offer, or write the price into its file"
+            ),
+        )
     with alone(home.probes.parent, _("another `lastro preflight --probe` is under way")):
         atomic.make_folder(home.probes.parent)
         opening = {"campaign": _CAMPAIGN, "lastro": __version__, "host": ""}
@@ -140,6 +146,10 @@ class _Probe:
                 why = may_begin(self._plan.lease, spent, self._wish.max_spend)
                 wait = self._wish.every_seconds - (self._clock.monotonic() - began)
                 if why is None and wait > 0:
+                    due = iso(self._clock.now() + timedelta(seconds=wait))
+                    self._tell(
+                        _("the next one is taken at {at}; Ctrl-C leaves nothing behind").format(at=due)
+                    )
                     self._clock.sleep(wait)
         events = believed(read_stream(self._home.probes)).events
         found = {one.tag: one for one in provisions(_CAMPAIGN, {self._home.probes.stem: events})}

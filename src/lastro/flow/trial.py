@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import statistics
 import threading
 import time
@@ -122,11 +123,13 @@ def _try(trials: Trials, seconds: float, computed_on: str, on_card: bool, left: 
             atomic.make_folder(root)
             try:
                 subject = _subject(job, root, steps, trials.clock, ENVIRONMENT if small else {})
-                arm = _live(subject, root, steps, ends - time.monotonic(), left)
+                memory = _SharedMemory()
+                arm = _live(subject, root, steps, ends - time.monotonic(), left, memory)
             finally:
                 end_tree(marker_of(root))
                 atomic.remove_tree(root)
-    return replace(seen(arm, steps), run=job.run.id, computed_on=computed_on, on_card=on_card)
+    told = seen(arm, steps)
+    return replace(told, run=job.run.id, computed_on=computed_on, on_card=on_card, shared=memory.told)
 
 
 def _subject(job: Job, root: Path, steps: int, clock: Clock, environment: Mapping[str, str]) -> Subject:
@@ -139,7 +142,41 @@ def _between_saves(steps: int) -> int:
     return max(2, steps // _SAVES)
 
 
-def _live(subject: Subject, root: Path, steps: int, seconds: float, left: threading.Event) -> Arm:
+class _SharedMemory:
+    """How much of /dev/shm is taken while somebody looks: where loader workers queue their batches."""
+
+    def __init__(self) -> None:
+        self._before = self._least = self._free()
+
+    @staticmethod
+    def _free() -> int | None:
+        try:
+            found = os.statvfs("/dev/shm")
+        except OSError:
+            return None
+        return found.f_bavail * found.f_frsize
+
+    def look(self) -> None:
+        free = self._free()
+        if free is not None and self._least is not None:
+            self._least = min(self._least, free)
+
+    @property
+    def told(self) -> tuple[int, int] | None:
+        """Bytes that were free before, and the most that were taken since."""
+        if self._before is None or self._least is None:
+            return None
+        return self._before, self._before - self._least
+
+
+def _live(
+    subject: Subject,
+    root: Path,
+    steps: int,
+    seconds: float,
+    left: threading.Event,
+    memory: _SharedMemory,
+) -> Arm:
     every = _between_saves(steps)
     told = Instructions(
         until=steps,
@@ -148,6 +185,7 @@ def _live(subject: Subject, root: Path, steps: int, seconds: float, left: thread
     )
 
     def look(_run: RunFolder) -> None:
+        memory.look()
         if left.is_set():
             raise _Left
 

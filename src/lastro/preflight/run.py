@@ -37,7 +37,7 @@ from lastro.preflight import (
 )
 from lastro.preflight.budget import Step, Yielded, take
 from lastro.preflight.burn.check import SPARE_SECONDS, run_steps
-from lastro.preflight.burn.judge import judge_burn
+from lastro.preflight.burn.judge import PACES, judge_burn, judge_paces
 from lastro.preflight.burn.steps import burn_steps
 from lastro.preflight.check import Check, Finding, Level, Offered, Subject, verdict_of
 from lastro.preflight.interpreter import ask_versions
@@ -311,8 +311,8 @@ def _steps(subject: Subject, reading: Reading, scope: Scope) -> Iterator[Step]:
     for name, extra in scope.extras.items():
         works[name] = lambda seconds, extra=extra: extra.work(subject, seconds, measured)  # type: ignore[misc]
     if subject.driver.cards:
-        works[size.BURN] = lambda seconds: _burn(subject, seconds)
-        works[size.SPEED] = lambda _seconds: speed.check(subject)
+        works[size.BURN] = lambda seconds: _burn(subject, seconds, measured)
+        works[size.SPEED] = lambda seconds: speed.check(subject, seconds * 0.9)
         watch = Watch()
         works[size.WATCH] = lambda _seconds: judge_watched(watch.end(), subject.driver.cards)
     budgets = {name: budget for name, budget in BUDGETS[scope.due.size].items() if name in works}
@@ -348,7 +348,7 @@ def _left_out(names: Sequence[str]) -> Iterator[Finding]:
         )
 
 
-def _burn(subject: Subject, seconds: float) -> Iterator[Finding]:
+def _burn(subject: Subject, seconds: float, locked: Mapping[str, Mapping[str, Value]]) -> Iterator[Yielded]:
     """Let every card work for as long as the step has, less what beginning and ending take."""
     steps = burn_steps(len(subject.driver.cards), subject.dtypes, seconds - SPARE_SECONDS)
     told = run_steps(subject.versions.path, steps, seconds - 5.0)
@@ -356,6 +356,7 @@ def _burn(subject: Subject, seconds: float) -> Iterator[Finding]:
         yield Finding(code="burn", level=Level.NO_ANSWER, fact=_("burn-in"), value=told)
         return
     yield from judge_burn(steps, told)
+    yield from judge_paces(told, locked.get(PACES))
 
 
 def _locked(reading: Reading, subject: Subject, scope: Scope) -> Answer | None:

@@ -15,11 +15,14 @@ from lastro.preflight.budget import Measured, Yielded
 from lastro.preflight.check import Finding, Level
 from lastro.preflight.lock import Value
 from lastro.records import dataclass
+from lastro.units import show_bytes
 
 #: Losses of another card or build, and of a job whose own two processes differ, may be this far off; assumed.
 TOLERANCE = 0.01
 #: A loop that waits longer than this for its input is told, as in a profile; assumed.
 WAITS = 0.3
+#: So many times what the loader took has to be free in /dev/shm; assumed.
+SHARED_TIMES = 2
 #: Updates after which losses are locked: early ones show a wrong start, late ones a wrong step.
 _KEPT = (1, 2, 4, 8, 12, 16, 32, 60, 100, 200)
 
@@ -41,6 +44,8 @@ class Trial:
         run: what was tried: code, configuration, command and corpus have one id.
         computed_on: what has to be the same for the same bits: card or processor, build, threads.
         on_card: it has computed on a GPU, which is paid while it waits.
+        shared: bytes of /dev/shm that were free before, and the most that were taken meanwhile; None: there
+            is none.
     """
 
     wanted: int
@@ -56,6 +61,7 @@ class Trial:
     run: str = ""
     computed_on: str = ""
     on_card: bool = True
+    shared: tuple[int, int] | None = None
 
     @property
     def repeats(self) -> bool:
@@ -91,6 +97,8 @@ def judge(trial: Trial, name: str, locked: Mapping[str, Value] | None) -> Iterat
     yield _reload(trial)
     if trial.wait_share is not None:
         yield _waiting(trial.wait_share, trial.on_card)
+    if trial.shared is not None:
+        yield _shared(*trial.shared)
     if trial.losses and trial.updates >= trial.wanted and not trial.over:
         yield Measured(name=name, values=trial.figures())
 
@@ -214,6 +222,24 @@ def _waiting(share: float, on_card: bool) -> Finding:
         expected=_("at most {share:.0%}").format(share=WAITS) if on_card else None,
         consequence=None if well else _("the card is paid while it waits"),
         next_step=None if well else _("`lastro preflight --profile -- COMMAND` says what would help"),
+    )
+
+
+def _shared(free: int, taken: int) -> Finding:
+    """Compare what loader workers queue there with what there is: a full one ends them by a bus error."""
+    well = taken * SHARED_TIMES <= free
+    return Finding(
+        code="trial_shared_memory",
+        level=Level.PASS if well else Level.WARN,
+        fact=_("shared memory of the job"),
+        value=_("{taken} of {free} that were free").format(taken=show_bytes(taken), free=show_bytes(free)),
+        expected=_("twice as much free as it takes"),
+        consequence=None
+        if well
+        else _("with a larger batch, or one more worker, the job ends by a bus error"),
+        next_step=None
+        if well
+        else _("start the container with --shm-size or --ipc=host, or use fewer workers"),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lastro.preflight.burn.check import run_steps
-from lastro.preflight.burn.judge import judge_burn
+from lastro.preflight.burn.judge import judge_burn, judge_paces
 from lastro.preflight.burn.steps import burn_steps
 from lastro.preflight.check import Finding, Level
 
@@ -72,6 +72,36 @@ def test_a_card_that_fades_is_told_and_a_processor_is_not_judged_by_its_pace() -
     assert codes == ["burn_matmul", "burn_fades"]
     assert len(judged("matmul", last_third=0.91e12)) == 1
     assert len(judged("matmul", gpus=0, last_third=0.5e12)) == 1
+
+
+def paced(there: float, *, second: float = 2e9, locked: dict[str, Any] | None = None) -> list[Any]:
+    """What comes of copies to two cards, of which the second is well."""
+    steps = [one for one in burn_steps(2, ["float32"], 10) if one["kernel"] == "transfer"]
+    told = [
+        {**step, **TOLD["transfer"], "there": pace} for step, pace in zip(steps, (there, second), strict=True)
+    ]
+    return list(judge_paces(told, locked))
+
+
+def test_a_card_slower_than_its_siblings_or_than_the_locked_one_is_told() -> None:
+    """The middle of 0.9 and 2 GB/s is 1.45, of which 0.9 is 62 %; 1.2 is 60 % of the 2 that were locked."""
+    assert [one.value for one in paced(0.9e9)[:-1]] == ["62% of its siblings in the middle"]
+    assert [one.value for one in paced(1.2e9, locked={"there cuda:0": 2e9})[:-1]] == ["60% of the locked one"]
+    assert len(paced(1.5e9, locked={"there cuda:0": 2e9})) == 1
+    slow = paced(0.9e9)[0]
+    assert (slow.code, slow.level) == ("burn_pace", Level.WARN) and slow.consequence and slow.next_step
+
+
+def test_the_paces_of_cards_are_locked_and_those_of_processors_are_not() -> None:
+    (measured,) = paced(2e9)
+    steps = burn_steps(0, ["float32"], 10)
+    told = [{**step, **TOLD[step["kernel"]]} for step in steps]
+
+    assert measured.name == "burn"
+    assert measured.values == {
+        "there cuda:0": 2e9, "back cuda:0": 2e9, "there cuda:1": 2e9, "back cuda:1": 2e9,
+    }  # fmt: skip
+    assert list(judge_paces(told, None)) == []
 
 
 def test_a_step_that_broke_or_never_answered_is_no_answer_and_is_required() -> None:

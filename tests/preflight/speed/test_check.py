@@ -133,7 +133,7 @@ def test_a_python_that_does_not_answer_is_no_answer(tmp_path: Path, monkeypatch:
     here = subject(tmp_path)
     gone = replace(here, versions=replace(here.versions, path="/nowhere/python"))
 
-    (finding,) = speed.check(gone)
+    (finding,) = speed.check(gone, 60.0)
 
     assert (finding.code, finding.level) == ("cpu_speed", Level.NO_ANSWER)
     assert "/nowhere/python" in finding.value

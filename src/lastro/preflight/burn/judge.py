@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lastro.locale import _
+from lastro.preflight.budget import Measured, Yielded
 from lastro.preflight.check import Finding, Level
+from lastro.preflight.lock import Value
 from lastro.units import show_bytes
 
 #: A card that is slower at the end than at the beginning by more than this gets hot, or is held back.
 FADES = 0.9
+#: A card that makes less than this of what the locked one made, or its own siblings make: DCGM's share.
+LEAST_PACE = 0.75
+#: Of the figures in the lock.
+PACES = "burn"
 
 
 def judge_burn(steps: Sequence[Mapping[str, Any]], told: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
@@ -138,4 +145,58 @@ def _of_sense(fact: str, told: Mapping[str, Any]) -> Iterator[Finding]:
         expected=_("at most as far"),
         consequence=_("what is trained here is wrong, and nothing else would show it"),
         next_step=_("give the machine back, and note it: lastro preflight --note NODE TEXT"),
+    )
+
+
+def judge_paces(told: Sequence[Mapping[str, Any]], locked: Mapping[str, Value] | None) -> Iterator[Yielded]:
+    """Return what cards make beside the locked ones and beside each other, and the figures to be locked.
+
+    Nothing of a processor, whose pace is its neighbours' too.
+
+    Args:
+        told: what the steps of a burn-in have shown.
+        locked: figures of the machine that was proven; None: it has none.
+    """
+    found = {name: pace for one in told if "error" not in one for name, pace in _paces(one)}
+    if not found:
+        return
+    for (what, device), pace in found.items():
+        siblings = [other for (same, _device), other in found.items() if same == what]
+        beside = {_("its siblings in the middle"): statistics.median(siblings) if len(siblings) > 1 else None}
+        before = (locked or {}).get(_named(what, device))
+        if isinstance(before, (int, float)) and not isinstance(before, bool):
+            beside[_("the locked one")] = float(before)
+        for whose, usual in beside.items():
+            if usual is not None and pace < LEAST_PACE * usual:
+                yield _slow(what, device, pace, usual, whose)
+    yield Measured(name=PACES, values={_named(*key): pace for key, pace in found.items()})
+
+
+def _paces(told: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], float]]:
+    """Give what a step has measured: ((what, device), FLOP or bytes a second)."""
+    if told["device"] == "cpu" or told.get("backend") == "gloo":
+        return
+    device = str(told["device"])
+    if told["kernel"] == "matmul":
+        yield (f"matmul {told['dtype']}", device), float(told["last_third"])
+    if told["kernel"] == "transfer":
+        yield ("there", device), float(told["there"])
+        yield ("back", device), float(told["back"])
+    if told["kernel"] == "reduce":
+        yield ("reduce", device), float(told["pace"])
+
+
+def _named(what: str, device: str) -> str:
+    return f"{what} {device}"
+
+
+def _slow(what: str, device: str, pace: float, usual: float, whose: str) -> Finding:
+    return Finding(
+        code="burn_pace",
+        level=Level.WARN,
+        fact=_("pace of {device}: {what}").format(device=device, what=what),
+        value=_("{share:.0%} of {whose}").format(share=pace / usual, whose=whose),
+        expected=_("at least {least:.0%}").format(least=LEAST_PACE),
+        consequence=_("every step takes so much longer, at the same price"),
+        next_step=_("look at its link, its clock and its neighbours; take another machine"),
     )

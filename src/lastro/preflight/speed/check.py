@@ -22,8 +22,6 @@ from lastro.procs.child import run_with_deadline
 from lastro.records import dataclass
 from lastro.stack import Stack, cgroup_limits
 
-#: Longest wait: the kernels take about 5 s of CPU with the import of torch; a full box gives little of it.
-SECONDS = 60.0
 #: A core of which a busy program gets less than this is shared with somebody.
 SHARE = 0.8
 #: Beside earlier runs, in CPU time of the reference alone; only half the speed is more than noise.
@@ -43,11 +41,15 @@ class Usual:
         return {"usual": {name: [statistics.median(runs), len(runs)] for name, runs in self.pairs.items()}}
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    """Run the kernels in the job's Python, compare them with earlier runs of this home, and keep them."""
+def check(subject: Subject, seconds: float) -> Iterator[Finding]:
+    """Run the kernels in the job's Python, compare them with earlier runs of this home, and keep them.
+
+    They take about 5 s of CPU with the import of torch, of which a full box gives little; after `seconds`
+    they are ended.
+    """
     record = Home(home_root()).speed(_key(subject.stack))
     usual = read_usual(record)
-    told = _run(subject.versions.path, usual)
+    told = _run(subject.versions.path, usual, seconds)
     if isinstance(told, str):
         yield Finding(code="cpu_speed", level=Level.NO_ANSWER, fact=_("speed of a core"), value=told)
         return
@@ -62,7 +64,7 @@ def _key(stack: Stack) -> str:
     return hashlib.sha256(f"{stack.cpu_model} {stack.node}".encode()).hexdigest()[:16]
 
 
-def _run(python: str | None, usual: Usual) -> Mapping[str, Any] | str:
+def _run(python: str | None, usual: Usual, seconds: float) -> Mapping[str, Any] | str:
     """Return what the kernels say; a text: why they say nothing."""
     if python is None:
         return _("the job's Python is not known")
@@ -70,13 +72,13 @@ def _run(python: str | None, usual: Usual) -> Mapping[str, Any] | str:
     try:
         done = run_with_deadline(
             lent_command(python, "lastro.preflight.speed.child"),
-            seconds=SECONDS,
+            seconds=seconds,
             cwd=Path("/"),
             env=environment,
             input=strictjson.dumps(usual.task()).encode(),
         )
         if done.timed_out:
-            return _("no answer in {seconds:.0f} s").format(seconds=SECONDS)
+            return _("no answer in {seconds:.0f} s").format(seconds=seconds)
         answer: Mapping[str, Any] = strictjson.loads(done.out)
     except (LastroError, ValueError) as error:
         return str(error)
