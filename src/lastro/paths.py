@@ -77,6 +77,14 @@ class Home:
     def ssh_machines(self) -> Path:
         return self.root / "ssh"
 
+    def slurm_machine(self, machine_id: str) -> MachineFolder:
+        """Records of a machine that is a job of a cluster; its spool lies on the disk."""
+        return MachineFolder(self.root / "slurm" / machine_id)
+
+    @property
+    def slurm_machines(self) -> Path:
+        return self.root / "slurm"
+
     def replica(self, key: str) -> Path:
         """Home's copy of what it needs of a disk on another computer; `key` names computer and path."""
         return self.root / "replicas" / key
@@ -157,7 +165,7 @@ class Home:
 
 @dataclass(frozen=True)
 class MachineFolder:
-    """What is kept of one machine of the providers `here` and `local`; the scratch is the machine's own."""
+    """What is kept of one machine; the scratch is the machine's own."""
 
     root: Path
 
@@ -193,6 +201,31 @@ class MachineFolder:
     @property
     def log(self) -> Path:
         return self.root / "machine.log"
+
+    @property
+    def question(self) -> Path:
+        """`question.json`: what home wants to know of the machine."""
+        return self.root / "question.json"
+
+    @property
+    def facts(self) -> Path:
+        """`facts.json`: what the machine has answered."""
+        return self.root / "facts.json"
+
+    @property
+    def beat(self) -> Path:
+        """Touched once a second by the process that is the machine, where others look whether it lives."""
+        return self.root / "beat"
+
+    @property
+    def script(self) -> Path:
+        """The batch script of a machine that is a job of a cluster."""
+        return self.root / "job.sbatch"
+
+    @property
+    def job(self) -> Path:
+        """`job.json`: the number that the cluster has given the job."""
+        return self.root / "job.json"
 
     @property
     def requests(self) -> Path:
@@ -326,6 +359,10 @@ class Disk:
     def mirror_uploads(self) -> Path:
         """Uploads to the mirror that are not complete."""
         return self.root / ".lastro" / "mirror-uploads"
+
+    def allotted(self, machine_id: str) -> MachineFolder:
+        """The spool of a machine whose node sees this disk as the computer does that lastro runs on."""
+        return MachineFolder(self.root / ".lastro" / "machines" / machine_id)
 
     def hold(self, campaign: str, run: str) -> Path:
         """Room that is held for the checkpoints of a run while it trains."""

@@ -21,7 +21,7 @@ from lastro.paths import Home
 from lastro.preflight.check import Finding, Level, Subject
 from lastro.preflight.lock import Answer, Lock, Reading, State
 from lastro.preflight.machine_facts import facts_of
-from lastro.providers.ssh.telling import tell
+from lastro.providers.telling import tell
 from lastro.spec.load import load_campaign
 
 CLOCK = SystemClock()

@@ -75,8 +75,7 @@ MECHANISMS = (
         "flow/far_check.py",
         "return subject.setup is not None or",
         "return",
-        "tests/flow/test_far_check.py::"
-        "test_software_that_is_still_to_come_is_no_fault_yet_and_no_proof",
+        "tests/flow/test_far_check.py::test_software_that_is_still_to_come_is_no_fault_yet_and_no_proof",
     ),
     Mechanism(
         "a step of preflight ends with its budget",
@@ -294,6 +293,48 @@ MECHANISMS = (
         "        if uuid != expected:\n",
         "        if False:\n",
         "tests/flow/test_ssh.py::test_another_disk_in_its_place_is_refused",
+    ),
+    Mechanism(
+        "what Slurm ends is told to what runs in it",
+        "providers/slurm/seat.py",
+        "        signal.signal(signal.SIGTERM, self._note)\n",
+        "",
+        "tests/providers/slurm/test_slurm.py::test_a_cancelled_job_warns_what_runs_in_it_and_is_told_as_cancelled",
+    ),
+    Mechanism(
+        "what left with TERM is listened to once more",
+        "run/attempt.py",
+        "            self._listen_once_more(self._job, ended)\n",
+        "            pass\n",
+        "tests/flow/test_slurm.py::test_a_job_that_is_cancelled_by_hand_is_noticed_and_the_work_goes_on_in_another",
+    ),
+    Mechanism(
+        "who works on another computer is not looked for on this one",
+        "flow/presence.py",
+        '    if holder.boot_id in ("", boot_id()) or read_seat_machine(run) in gone:\n',
+        "    if True:\n",
+        "tests/flow/test_slurm.py::test_what_runs_on_a_node_that_dies_goes_on_on_another",
+    ),
+    Mechanism(
+        "a job that was submitted is found by its name",
+        "providers/slurm/slurm.py",
+        "self._adopted(machine_id, request) or self._submit(record, spool)",
+        "self._submit(record, spool)",
+        "tests/providers/slurm/test_slurm.py::test_one_tag_is_one_job_also_when_its_number_was_lost",
+    ),
+    Mechanism(
+        "a job that gives signs is believed without the controller",
+        "providers/slurm/slurm.py",
+        "            if seated and silent < _SILENT_SECONDS:\n",
+        "            if False:\n",
+        "tests/providers/slurm/test_slurm.py::test_a_controller_that_is_away_makes_nothing_gone",
+    ),
+    Mechanism(
+        "a job looks at what it leaves before its scratch goes",
+        "providers/slurm/seat.py",
+        '[sys.executable, "-m", "lastro.run.last_act", str(self._request.disk)]',
+        '["true"]',
+        "tests/flow/test_slurm.py::test_a_campaign_runs_in_a_job_and_leaves_nothing_of_value_on_its_node",
     ),
     Mechanism(
         "the seal holds the end of each stream",
@@ -624,8 +665,8 @@ MECHANISMS = (
     Mechanism(
         "a machine that something speaks against is named before it is used",
         "flow/drive.py",
-        "        self._recall(machine.id, machine.node)\n",
-        "",
+        "        )\n        self._recall(machine.id, machine.node)\n",
+        "        )\n",
         "tests/flow/test_machine_memory.py::test_a_machine_with_a_note_is_named_before_it_is_used_again",
     ),
     Mechanism(
@@ -918,7 +959,7 @@ MECHANISMS = (
     Mechanism(
         "a machine ends when its supervisor lets it go",
         "providers/local_machine.py",
-        "if (released := _released(self._folder)) is not None:",
+        "if (released := released_by(self._folder)) is not None:",
         "if (released := None) is not None:",
         "tests/providers/test_local.py::test_a_machine_ends_when_its_supervisor_lets_it_go",
     ),

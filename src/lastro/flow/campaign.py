@@ -33,6 +33,7 @@ from lastro.plan.model import Plan
 from lastro.plan.possible import require_possible
 from lastro.providers.base import Fault, Provider, numbered
 from lastro.providers.registry import provider_for
+from lastro.providers.slurm.slurm import Slurm
 from lastro.providers.ssh.ssh import Ssh
 from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
@@ -320,7 +321,7 @@ def _drive(journey: _Journey, writer: StreamWriter, plan: Plan) -> Drive:
         plan=plan,
         clock=journey.clock,
         preflight=checking(journey.provider, trusting)
-        if isinstance(journey.provider, Ssh)
+        if isinstance(journey.provider, (Slurm, Ssh))
         else preflight_of(trusting),
         tell=journey.tell,
         faults=journey.faults,

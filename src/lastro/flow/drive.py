@@ -88,6 +88,7 @@ class Told:
     silent: set[str] = field(default_factory=set)
     recalled: set[str] = field(default_factory=set)
     moot: set[str] = field(default_factory=set)
+    queues: dict[str, str] = field(default_factory=dict)
     away: str | None = None
 
 
@@ -301,9 +302,17 @@ class Driver:
         ]
         machines = {machine_id: self._describe(machine_id) for machine_id in known}
         for machine in machines.values():
-            if machine.state is MachineState.BOOTING:
+            if machine.queued is not None:
+                self._tell_queue(machine)
+            elif machine.state is MachineState.BOOTING:
                 self._require_boot(machine)
         return machines
+
+    def _tell_queue(self, machine: Machine) -> None:
+        """Say why a machine waits, once for each reason. However long it does, it is not late."""
+        if self._told.queues.get(machine.id) != machine.queued:
+            self._told.queues[machine.id] = str(machine.queued)
+            self._d.tell(_("machine {id}: {why}").format(id=machine.id, why=machine.queued))
 
     def _require_boot(self, machine: Machine) -> None:
         """Let a machine go that does not boot. Counted by this process: wall clocks are set and step."""
@@ -404,6 +413,7 @@ class Driver:
             faults=self._d.faults,
             workdir=Path(self._d.session.facts.campaign_file).parent,
             unattended_seconds=unattended_seconds(self._d.plan, lease),
+            sbatch=self._d.plan.sbatch,
         )
         try:
             machine = self._d.provider.create(request)
@@ -420,6 +430,7 @@ class Driver:
             level=machine.level,
             level_why=machine.level_why,
             born=machine.born.as_json() if machine.born else None,
+            queued=machine.queued,
         )
         self._d.tell(
             _("machine {id} was taken from '{provider}'").format(
@@ -486,7 +497,15 @@ class Driver:
             EventType.MACHINE_READY,
             machine=machine.id,
             seconds=(ready - machine.created_at).total_seconds(),
+            **self._of_its_turn(view, machine),
         )
+
+    def _of_its_turn(self, view: CampaignView, machine: Machine) -> Mapping[str, object]:
+        """Return what a machine that waited in a queue is known by only now: its node, and when it began."""
+        if not self._d.provider.traits.allotted or machine.born is None:
+            return {}
+        self._recall(machine.id, machine.node)
+        return {"node": machine.node, "born": machine.born.as_json()}
 
     def _note_gone(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.NoteGone)
@@ -517,6 +536,13 @@ class Driver:
         session, writer = self._d.session, self._d.writer
         before_deletion(session, writer, action.machine, self._d.guarding, self._d.clock, self._d.tell)
         self._d.provider.delete(action.machine)
+        rescued = session.disk.rescued(action.machine)
+        if self._d.provider.traits.allotted and rescued.is_dir():
+            self._d.tell(
+                _("what of value lay on {machine} only is in {folder} now").format(
+                    machine=action.machine, folder=rescued
+                )
+            )
 
     # --- runs -----------------------------------------------------------------------------------------
 

@@ -1,17 +1,17 @@
-"""Checks a machine that is reached by ssh: what is found there, judged here.
+"""Checks a machine on another computer: what is found there, judged here.
 
-A machine that is reached by ssh tells what it is; that is judged here, by the checks and the lock that judge
-this box. What has to be tried out (the tail of its disk, the job in small, kernels) runs where lastro is
-installed: `lastro preflight` there.
+A machine that is reached by ssh, or a node of a cluster, tells what it is; that is judged here, by the
+checks and the lock that judge this box. What has to be tried out (the tail of its disk, the job in small,
+kernels) runs where lastro is installed: `lastro preflight` there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from lastro.clock import from_iso, iso
 from lastro.errors import ProviderError
@@ -46,7 +46,6 @@ from lastro.preflight.machine_facts import BUILD, PACKAGE, facts_of, kind_of
 from lastro.preflight.risk import decide
 from lastro.preflight.run import DRIVER_CHECKS
 from lastro.providers.base import Machine
-from lastro.providers.ssh.ssh import Ssh
 from lastro.stack import Stack
 from lastro.stack.driver import Driver
 from lastro.stack.versions import Versions
@@ -65,8 +64,20 @@ _SOFTWARE = ("python", PACKAGE, BUILD)
 _BROUGHT = ("python_version", "packages")
 
 
-def check_far(ssh: Ssh, machine: Machine, trusting: Trusting) -> Mapping[str, Any]:
-    """Return the facts of `preflight.done` for a machine that is reached by ssh.
+class Tells(Protocol):
+    """A provider of machines on other computers, which can be asked what they are."""
+
+    name: str
+
+    def facts(
+        self, machine: Machine, command: Sequence[str], packages: Sequence[str], variables: Sequence[str]
+    ) -> Mapping[str, Any]:
+        """Return what a machine says of itself: see `providers.telling.tell`, with `node` and `at`."""
+        ...
+
+
+def check_far(provider: Tells, machine: Machine, trusting: Trusting) -> Mapping[str, Any]:
+    """Return the facts of `preflight.done` for a machine on another computer.
 
     Where it passes, it writes lastro.lock, or adds to it, as this box would.
 
@@ -75,14 +86,16 @@ def check_far(ssh: Ssh, machine: Machine, trusting: Trusting) -> Mapping[str, An
     """
     spec = trusting.draft.loaded.spec
     wanted = packages.wanted_packages(spec.want)
-    told = ssh.facts(machine, spec.runs()[0].argv, wanted, (gpu_visible.VARIABLE, image.VARIABLE))
+    told = provider.facts(machine, spec.runs()[0].argv, wanted, (gpu_visible.VARIABLE, image.VARIABLE))
     now, reading = trusting.clock.now(), _reading(trusting)
     try:
         subject = subject_of(told, trusting)
         findings = list(judge(subject, told, reading, now))
     except (KeyError, TypeError, ValueError) as error:
         raise ProviderError(
-            _("what {name} tells of itself cannot be read: {error!r}").format(name=ssh.name, error=error),
+            _("what {name} tells of itself cannot be read: {error!r}").format(
+                name=provider.name, error=error
+            ),
             hint=_("give it the lastro of this computer: type `lastro run` again"),
         ) from error
     trust = decide(findings, trusting.accepted)
@@ -211,6 +224,6 @@ def _keep(trusting: Trusting, subject: Subject, node: str, now: datetime) -> Non
         trusting.tell(_("lastro.lock could not be kept: {error}").format(error=error))
 
 
-def checking(ssh: Ssh, trusting: Trusting) -> Callable[[Machine], Mapping[str, Any]]:
+def checking(provider: Tells, trusting: Trusting) -> Callable[[Machine], Mapping[str, Any]]:
     """Return what checks such a machine, as the driver calls it."""
-    return lambda machine: check_far(ssh, machine, trusting)
+    return lambda machine: check_far(provider, machine, trusting)

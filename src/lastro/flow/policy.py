@@ -234,7 +234,7 @@ def _note_machines(now: Situation) -> Action | None:
         said = _said(now, machine)
         if said is MachineState.GONE:
             return NoteGone(machine=machine.id, why=now.machines[machine.id].cause or _("it is gone"))
-        if machine.state == "booting" and said is MachineState.RUNNING:
+        if machine.state in ("queued", "booting") and said is MachineState.RUNNING:
             return NoteReady(machine=machine.id, why=_("it has booted"))
     return None
 

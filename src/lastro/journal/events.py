@@ -26,8 +26,8 @@ class EventType(str, Enum):
     PLAN_REVISED = "plan.revised"  # digest, plan, why
     RUN_SUPERSEDED = "run.superseded"  # run, by, why
     MACHINE_INTENDED = "machine.intended"  # tag, provider, lease, why
-    MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at, level
-    MACHINE_READY = "machine.ready"  # machine, seconds
+    MACHINE_CREATED = "machine.created"  # tag, machine, node, requested_at, level, queued
+    MACHINE_READY = "machine.ready"  # machine, seconds, node, born
     DISK_ATTACHED = "disk.attached"  # machine, disk, state, why, fs_type, source, on_root, troubles
     # guard.rescued: machine, files, bytes, folder, left (what could not be), what (paths, at most twenty)
     GUARD_RESCUED = "guard.rescued"

@@ -475,15 +475,18 @@ def machine_views(home: Sequence[Event], now: Stamp) -> tuple[MachineView, ...]:
                 by_tag[facts["tag"]],
                 id=facts["machine"],
                 node=facts["node"],
-                state="booting",
+                state="queued" if facts.get("queued") else "booting",
                 created_at=facts["requested_at"],
                 level=facts.get("level"),
                 level_why=facts.get("level_why"),
-                born=Stamp.from_json(facts.get("born") or {"at": facts["requested_at"]}),
+                born=None
+                if facts.get("queued")
+                else Stamp.from_json(facts.get("born") or {"at": facts["requested_at"]}),
+                seconds=0.0 if facts.get("queued") else None,
             )
         elif event.type is EventType.MACHINE_READY:
             tag = tag_of[facts["machine"]]
-            by_tag[tag] = replace(by_tag[tag], state="ready", ready_at=event.at)
+            by_tag[tag] = _ready(by_tag[tag], event)
         elif event.type is EventType.MACHINE_REFUSED:
             refused = by_tag[facts["tag"]]
             by_tag[facts["tag"]] = replace(refused, state="gone", gone_at=event.at, cause=facts["why"])
@@ -493,6 +496,18 @@ def machine_views(home: Sequence[Event], now: Stamp) -> tuple[MachineView, ...]:
                 by_tag[tag], state="gone", gone_at=event.at, cause=facts["cause"], seconds=facts["seconds"]
             )
     return tuple(_used_until(machine, now) for machine in by_tag.values())
+
+
+def _ready(machine: MachineView, event: Event) -> MachineView:
+    """Return a machine that is up; one that waited in a queue counts, and has a node, from its turn on."""
+    born, node = event.facts.get("born"), event.facts.get("node")
+    return replace(
+        machine,
+        state="ready",
+        ready_at=event.at,
+        node=node or machine.node,
+        born=Stamp.from_json(born) if born else machine.born,
+    )
 
 
 def _used_until(machine: MachineView, now: Stamp) -> MachineView:

@@ -114,7 +114,7 @@ class MachineView:
     tag: str
     provider: str
     lease: Lease | None
-    state: str  # intended | booting | ready | gone
+    state: str  # intended | queued | booting | ready | gone
     intended_at: str
     created_at: str | None = None
     ready_at: str | None = None

@@ -96,6 +96,7 @@ def make_plan(  # noqa: PLR0913 - each is an input of its own, and all but two a
         question=campaign.question,
         created_at=iso(created_at),
         provider=campaign.provider,
+        sbatch=campaign.slurm,
         machines=campaign.machines,
         disk=disk,
         seed=campaign.seed,

@@ -81,13 +81,15 @@ class Plan:
     `left_out`, which the user has to ask for. `stages_digest`: of the stages as they stand in the file;
     `estimates`: what was measured of runs, and stands on the calendar in the place of what the file says.
     `tariffs`: what the bill is made from beside machines; None when nothing else is priced. `expected_save`:
-    how large a checkpoint of a run is, before there is one; None: nobody knows.
+    how large a checkpoint of a run is, before there is one; None: nobody knows. `sbatch`: what is asked of a
+    cluster's queue, by option.
     """
 
     campaign: str
     question: str | None
     created_at: str
     provider: str
+    sbatch: Mapping[str, str] = field(default_factory=dict)
     machines: int
     disk: str | None
     seed: int
@@ -157,7 +159,7 @@ class Plan:
             value["decision"]["adopt_margin"] = f"{self.decision.adopt_margin:f}"
         value["options"] = [option.as_json() for option in self.options]
         value["tariffs"] = self.tariffs.as_json() if self.tariffs else None
-        for name in ("estimates", "tariffs", "expected_save"):
+        for name in ("estimates", "tariffs", "expected_save", "sbatch"):
             if not value[name]:  # a plan of before is written as it was, and so has its digest
                 del value[name]
         return _lists(value)  # type: ignore[no-any-return]

@@ -33,6 +33,7 @@ class Traits:
     ends_itself: what runs on a machine can ask it to end (`providers.environment.RELEASE`), home or no home.
     far: it is another computer, with a disk of its own, which is reached through a `Link`. It may be away for
     a while, and goes on meanwhile.
+    allotted: it is another computer, which a queue has allotted and which sees the same disk as this one.
     """
 
     creates: bool
@@ -40,6 +41,7 @@ class Traits:
     takes_faults: bool
     ends_itself: bool = False
     far: bool = False
+    allotted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +96,8 @@ class MachineRequest:
 
     `disk` is attached at creation and outlives the machine. `workdir` is the campaign's own folder, for
     providers without a workdir of their own. `unattended_seconds`: a machine that can end itself does so when
-    nothing runs on it and home was silent for so long; None: it waits for ever.
+    nothing runs on it and home was silent for so long; None: it waits for ever. `sbatch`: options of the
+    cluster's queue, for providers that have one.
     """
 
     tag: str
@@ -105,6 +108,7 @@ class MachineRequest:
     faults: Sequence[Fault] = ()
     workdir: Path | None = None
     unattended_seconds: float | None = None
+    sbatch: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -116,6 +120,7 @@ class MachineRequest:
             "faults": [asdict(fault) for fault in self.faults],
             "workdir": str(self.workdir) if self.workdir else None,
             "unattended_seconds": self.unattended_seconds,
+            "sbatch": dict(self.sbatch),
         }
 
     @classmethod
@@ -130,6 +135,7 @@ class MachineRequest:
             faults=tuple(Fault(**fault) for fault in value["faults"]),
             workdir=Path(value["workdir"]) if value["workdir"] else None,
             unattended_seconds=value.get("unattended_seconds"),  # earlier versions did not ask for it
+            sbatch=value.get("sbatch", {}),
         )
 
 
@@ -141,7 +147,7 @@ class Machine:
     is unknown. `node` survives renaming: a bad box is recognised when it comes back. `cause` says why it is
     gone. `level`: how far it is kept apart from the box that it runs on, where a provider has levels of that;
     `level_why`: why that is less than what was asked for. `disk`: where the campaign's disk lies on it; None:
-    where it lies here.
+    where it lies here. `queued`: why it waits for its turn, and uses nothing yet; None: it does not wait.
     """
 
     id: str
@@ -158,6 +164,7 @@ class Machine:
     level: str | None = None
     level_why: str | None = None
     disk: Path | None = None
+    queued: str | None = None
 
 
 class Link(Protocol):

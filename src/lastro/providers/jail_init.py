@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     next_sign = 0.0
     while not (folder.notice.exists() and _alone()):
         if not folder.notice.exists():
-            serve(folder, os.environ, folder.scratch / "jail.log")
+            serve(folder, os.environ, folder.scratch / "jail.log", folder.scratch)
         if time.monotonic() >= next_sign and not _alone():
             folder.jail_ready.touch()
             next_sign = time.monotonic() + _SIGN_EVERY

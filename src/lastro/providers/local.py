@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ from lastro.providers.ending import bury
 from lastro.providers.local_disks import require_attachable
 from lastro.providers.machine_ids import checked, digest_of, not_running
 from lastro.providers.records import End, Record, make_record, read_end, read_or_none, read_record, write_end
+from lastro.providers.spool import ask
 
 _LOOK_EVERY = 0.01
 #: How long a machine's process may take to start, to answer, and to end everything, on a loaded box.
@@ -114,25 +114,7 @@ class Local:
         if machine.state is not MachineState.RUNNING:
             raise not_running(machine)
         folder = self._folder(machine_id)
-        token = secrets.token_hex(8)
-        atomic.write_text(folder.request(token), strictjson.dumps({"argv": list(argv)}))
-        self._until(lambda: folder.answer(token).exists() or not _lives(folder))
-        answer = read_or_none(folder.answer(token))
-        if answer is None:
-            # Withdrawn, so that it is not started later after all; when it was taken, its answer is near.
-            folder.request(token).unlink(missing_ok=True)
-            raise ProviderError(
-                _("machine {id} did not say whether it started {command}").format(
-                    id=machine_id, command=argv[0]
-                ),
-                hint=_("look at its state; a second supervisor of the same run does no harm"),
-            )
-        if answer["error"] is not None:
-            raise ProviderError(
-                _("machine {id} could not start {command}: {error}").format(
-                    id=machine_id, command=argv[0], error=answer["error"]
-                )
-            )
+        ask(folder, argv, lambda answered: self._until(lambda: answered() or not _lives(folder)))
 
     def delete(self, machine_id: str) -> None:
         folder = self._folder(machine_id)

@@ -18,7 +18,7 @@ from pathlib import Path
 from lastro import atomic, strictjson
 from lastro.billing import Lease, LeaseKind
 from lastro.clock import Clock, SystemClock, iso
-from lastro.errors import LastroError, StorageError
+from lastro.errors import LastroError
 from lastro.paths import Disk, MachineFolder
 from lastro.procs.identity import identity_of
 from lastro.providers import environment, jail, scratch
@@ -27,6 +27,7 @@ from lastro.providers.ending import end_machine
 from lastro.providers.faults import FaultWatch
 from lastro.providers.home_sign import HomeSign
 from lastro.providers.records import read_record
+from lastro.providers.released import released_by
 from lastro.providers.spool import say, serve
 
 #: Seconds between two looks. A look costs 0.04 ms of CPU, some 0.25 ms when the caches are cold.
@@ -84,7 +85,7 @@ class LocalMachine:
             return str(strictjson.read(self._folder.deletion)["cause"])
         if now - self._born >= self._term:
             return "lease over"
-        if (released := _released(self._folder)) is not None:
+        if (released := released_by(self._folder)) is not None:
             return released
         if self._state is MachineState.LEAVING:
             over = self._leaves_at is not None and now >= self._leaves_at
@@ -96,7 +97,9 @@ class LocalMachine:
                 return None
             self._state, self._ready_at = MachineState.RUNNING, self._clock.now()
             self._tell()
-        if self._jail is None and serve(self._folder, self._environment(), self._folder.log):
+        if self._jail is None and serve(
+            self._folder, self._environment(), self._folder.log, self._folder.scratch
+        ):
             alone = False
         if self._unattended(now, alone=alone):
             return "nothing runs on it, and home is silent"
@@ -179,17 +182,6 @@ def _last_touch(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
-
-
-def _released(folder: MachineFolder) -> str | None:
-    """Return why a supervisor lets this machine go; None while none does."""
-    if not folder.release.exists():
-        return None
-    try:
-        why = str(strictjson.read(folder.release)["why"])
-    except (StorageError, KeyError, TypeError):
-        why = "it did not say why"  # the scratch is open to every job
-    return f"released by its supervisor: {why}"
 
 
 def main(argv: list[str]) -> int:

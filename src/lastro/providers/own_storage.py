@@ -9,11 +9,13 @@ from pathlib import Path
 from lastro.disk.guard.find import Scope
 from lastro.paths import Disk, Home, MachineFolder
 from lastro.providers.environment import MACHINE, RELEASE
-from lastro.providers.who import LOCAL_MACHINE
+from lastro.providers.who import LOCAL_MACHINE, WITH_SCRATCH
 
 
 def scope_of(machine: str, home: Home, disk: Disk | None) -> Scope | None:
-    """Return what is wiped when home deletes a machine; None where nothing is (`here`), or it is gone.
+    """Return what is wiped when home deletes a machine, as far as home can look at it.
+
+    None where nothing is wiped (`here`), it is gone, or it lies on another computer, which looks by itself.
 
     Args:
         machine: its id.
@@ -28,7 +30,7 @@ def scope_of(machine: str, home: Home, disk: Disk | None) -> Scope | None:
 def scope_within(environment: Mapping[str, str], disk: Disk | None) -> Scope | None:
     """Return the storage of the machine that this process runs on, where it is told by the environment."""
     machine, release = environment.get(MACHINE, ""), environment.get(RELEASE)
-    if not release or not machine.startswith(LOCAL_MACHINE):
+    if not release or not machine.startswith(WITH_SCRATCH):
         return None
     return _scope(machine, MachineFolder(Path(release).parent.parent), disk)
 

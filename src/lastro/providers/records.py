@@ -1,4 +1,4 @@
-"""What is kept of one machine of `here` or `local`: the request, and its one end."""
+"""What is kept of one machine: the request, and its one end."""
 
 from __future__ import annotations
 
@@ -29,10 +29,14 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """`end.json`: nothing of the machine lives, its scratch is gone."""
+    """`end.json`: nothing of the machine lives, its scratch is gone.
+
+    `used_seconds`: from its beginning, where that is not its creation; None: nobody has measured it.
+    """
 
     at: Stamp
     cause: str
+    used_seconds: float | None = None
 
 
 def make_record(folder: MachineFolder, record: Record) -> Record:
@@ -77,13 +81,16 @@ def read_record(folder: MachineFolder) -> Record:
 
 def write_end(folder: MachineFolder, end: End) -> None:
     """Publish the end of a machine; the first one that is published stays."""
-    atomic.claim(folder.end, strictjson.pretty({**end.at.as_json(), "cause": end.cause}).encode())
+    value = {**end.at.as_json(), "cause": end.cause, "used_seconds": end.used_seconds}
+    atomic.claim(folder.end, strictjson.pretty(value).encode())
 
 
 def read_end(folder: MachineFolder) -> End | None:
     """Return the end of a machine; None while it has not ended."""
     value = read_or_none(folder.end)
-    return End(at=Stamp.from_json(value), cause=value["cause"]) if value else None
+    if not value:
+        return None
+    return End(at=Stamp.from_json(value), cause=value["cause"], used_seconds=value.get("used_seconds"))
 
 
 def read_or_none(path: Path) -> Any | None:

@@ -13,18 +13,20 @@ from lastro.paths import Home
 from lastro.providers.base import Provider, Traits
 from lastro.providers.here import Here
 from lastro.providers.local import Local
+from lastro.providers.slurm.slurm import Slurm
 from lastro.providers.ssh.ssh import Ssh
 from lastro.providers.ssh.target import is_address, parse
 
 _PROVIDERS: Mapping[str, type[Here] | type[Local]] = {"here": Here, "local": Local}
-#: Named in the campaign file's format, and not made yet.
-_LATER = ("slurm",)
+_SLURM = "slurm"
 
 
 def traits_of(spec: str) -> Traits | None:
     """Return what a provider is like, without asking it for anything; None where it is not known."""
     if is_address(spec):
         return Ssh.traits
+    if _is_slurm(spec):
+        return Slurm.traits
     return _PROVIDERS[spec].traits if spec in _PROVIDERS else None
 
 
@@ -43,7 +45,7 @@ def full_name(spec: str) -> str:
 
 
 def provider_for(spec: str, home: Home, clock: Clock) -> Provider:
-    """Return the provider that a campaign or `--on` names: `here`, `local`, `ssh://user@host:port`.
+    """Return the provider that a campaign or `--on` names: `here`, `local`, `slurm`, `ssh://user@host:port`.
 
     Raises:
         UsageError: no provider has that name.
@@ -51,15 +53,12 @@ def provider_for(spec: str, home: Home, clock: Clock) -> Provider:
     """
     if is_address(spec):
         return Ssh(spec, home, clock)
+    if _is_slurm(spec):
+        return Slurm(spec, home, clock)
     name = spec.partition("://")[0]
-    if name in _LATER:
-        raise ProviderError(
-            _("this version of lastro cannot run on {spec} yet").format(spec=spec),
-            hint=_("log in there and run it with --on here"),
-        )
     if spec not in _PROVIDERS:
-        near = difflib.get_close_matches(name, [*_PROVIDERS, *_LATER], n=1)
-        known = ", ".join([*_PROVIDERS, "ssh://user@host", "slurm"])
+        near = difflib.get_close_matches(name, [*_PROVIDERS, _SLURM], n=1)
+        known = ", ".join([*_PROVIDERS, "ssh://user@host", _SLURM])
         raise UsageError(
             _("there is no provider {spec!r}").format(spec=spec),
             hint=_("did you mean {name!r}?").format(name=near[0])
@@ -72,3 +71,8 @@ def provider_for(spec: str, home: Home, clock: Clock) -> Provider:
             hint=_("run lastro on the rented machine itself, or in a Linux container"),
         )
     return _PROVIDERS[spec](home, clock)
+
+
+def _is_slurm(spec: str) -> bool:
+    """Tell whether a provider is a cluster: `slurm`, or `slurm://PARTITION`."""
+    return spec == _SLURM or spec.startswith(f"{_SLURM}://")

@@ -1,4 +1,4 @@
-"""Which machine looks at a disk: this box, or one of the local provider's that runs on it."""
+"""Which machine looks at a disk: this box, or one that lastro has made, which runs on it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from lastro.providers.here import host_node
 
 #: How the ids of the local provider's machines begin.
 LOCAL_MACHINE = "local-"
+#: How ids of machines begin whose scratch goes with them.
+WITH_SCRATCH = (LOCAL_MACHINE, "slurm-")
 
 
 def who_of_environment(environment: Mapping[str, str]) -> Who:
-    """Return who this process is: a machine of the local provider marks what runs on it."""
+    """Return who this process is: a machine with a scratch of its own marks what runs on it."""
     machine, release = environment.get(MACHINE, ""), environment.get(RELEASE)
-    if machine.startswith(LOCAL_MACHINE) and release is not None:
+    if machine.startswith(WITH_SCRATCH) and release is not None:
         own = Path(release).parent
         return Who(node=environment.get(NODE, ""), instance=machine, own=own, environment=environment)
     return Who(node=environment.get(NODE) or host_node(), environment=environment)

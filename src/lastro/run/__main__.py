@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -24,6 +25,9 @@ def main(arguments: list[str]) -> int:
     """Supervise one run; what went wrong is left in the run's folder, where home looks for it."""
     folder = RunFolder(Path(arguments[0]))
     protect_self()
+    if "SLURM_JOB_ID" in os.environ:
+        # Slurm sends TERM to every process of a job that it ends; the machine's notice says what it means.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # Read before anything else: the disk may go away.
     watch, watched = _watch_of(folder), True
     try:

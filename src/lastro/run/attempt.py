@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from lastro import __version__, atomic, strictjson
 from lastro.checkpoint.store import names
 from lastro.clock import Clock, iso
 from lastro.disk.hold import release_hold
+from lastro.errors import SAVED_ON_REQUEST
 from lastro.journal.events import EventType
 from lastro.journal.settled import settled_facts
 from lastro.journal.signals import SIGN_SECONDS, Heartbeat
@@ -39,6 +41,8 @@ from lastro.run.wheels import with_wheels
 
 #: Seconds between two looks at a running job; its exit is seen at once.
 LOOK_SECONDS = 0.2
+#: Seconds that a notice may come after the TERM that it explains: a machine looks ten times a second.
+LATE_NOTICE_SECONDS = 1.0
 
 
 class RunningAttempt:
@@ -187,6 +191,8 @@ class RunningAttempt:
             self._saves.look(time.monotonic())
             if ended is None:
                 self._heed(self._job)
+        if self._job is not None and ended is not None and self._leave is None:
+            self._listen_once_more(self._job, ended)
         self._ended |= end_tree(self._marker, [self._job.job] if self._job else [])
         self._saves.finish(ended, self._watch.look)
         self._watch.look(last=True)
@@ -213,6 +219,19 @@ class RunningAttempt:
             items_before=self._watch.items.before,
             items_after=self._watch.items.done,
         )
+
+    def _listen_once_more(self, job: JobProcess, ended: Exit) -> None:
+        """Wait a moment for the notice that goes with a TERM which others than lastro have sent.
+
+        A batch system sends it to every process at once, so the job may be gone before its machine has said
+        why; without the reason it would count as one that fails, or be started again on a machine that goes.
+        """
+        if ended.signal != signal.SIGTERM and ended.code != SAVED_ON_REQUEST:
+            return
+        until = time.monotonic() + LATE_NOTICE_SECONDS
+        while "LASTRO_NOTICE" in os.environ and self._leave is None and time.monotonic() < until:
+            self._heed(job)
+            time.sleep(LOOK_SECONDS / 4)
 
     def abandon(self) -> None:
         """End everything of the job: what it does can be neither recorded nor kept."""

@@ -35,6 +35,7 @@ from lastro.spec.data import DataSpec, TransferSpec
 from lastro.spec.deliverable import Deliverable
 from lastro.spec.plan_b import PlanB
 from lastro.spec.run_id import canonical_json
+from lastro.spec.sbatch import check_sbatch
 from lastro.spec.stage import IS_PERCENT, Priority, Stage, read_percent
 from lastro.spec.want import check_want
 from lastro.units import parse_duration
@@ -312,7 +313,7 @@ class Interruption(Strict):
 
 def _provider(value: object) -> object:
     if isinstance(value, str) and (
-        value in ("here", "local", "slurm") or re.fullmatch(r"ssh://[^\s/]+", value)
+        value in ("here", "local", "slurm") or re.fullmatch(r"(ssh|slurm)://[^\s/]+", value)
     ):
         return value
     raise ValueError(_("{value} is none of: here, local, ssh://user@host, slurm").format(value=shown(value)))
@@ -337,8 +338,13 @@ class Campaign(Strict):
     provider: Annotated[
         str,
         BeforeValidator(_provider),
-        written_as("here", "local", pattern=r"^(here|local|slurm|ssh://[^\s/]+)$"),
+        written_as("here", "local", pattern=r"^(here|local|slurm|(ssh|slurm)://[^\s/]+)$"),
     ] = "here"
+    slurm: Annotated[
+        dict[str, str],
+        BeforeValidator(check_sbatch),
+        AlsoWritten({"type": "object", "additionalProperties": {"type": ["string", "integer", "boolean"]}}),
+    ] = Field(default_factory=dict)
     machines: Annotated[int, Field(ge=1, le=1000)] = 1
     silence: Duration = timedelta(minutes=2)
     disk: Annotated[

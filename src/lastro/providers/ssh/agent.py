@@ -29,7 +29,7 @@ from lastro.providers import environment
 from lastro.providers.here import host_node
 from lastro.providers.ssh import wire
 from lastro.providers.ssh.looking import Looker
-from lastro.providers.ssh.telling import tell
+from lastro.providers.telling import tell
 from lastro.storage.digest import sha256_file
 
 #: Shells that take a command with `-lc`; others are not asked for the environment of a login.

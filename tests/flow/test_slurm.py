@@ -1,0 +1,196 @@
+"""Campaigns on a cluster: a real Slurm of two nodes, whose jobs are the machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flow.campaigns import SmallCampaign, small_campaign, wait_for
+from tests.providers.slurm.cluster import Cluster, cluster
+
+SUM_TO_40 = 40 * 41 // 2
+QUEUE = "provider: slurm\nsilence: 10s\nslurm: {time: 10}"
+
+
+@dataclass(frozen=True)
+class QueuedCampaign(SmallCampaign):
+    """A campaign on a cluster, whose disk is shared by all of it."""
+
+    cluster: Cluster | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        assert self.cluster is not None
+        return {**super().environment, **self.cluster.environment}
+
+    def step(self) -> int:
+        """Return the furthest step that any job has printed."""
+        logs = self.disk.glob("campaigns/small/runs/*/attempts/*/log.txt")
+        return max((path.read_text().count("step") for path in logs), default=0)
+
+    def lives(self) -> list[Mapping[str, Any]]:
+        streams = sorted(self.disk.glob("campaigns/small/journal/*.jsonl"))
+        events = [json.loads(line) for path in streams for line in path.read_text().splitlines()]
+        return [one for one in events if one["type"] == "attempt.started"]
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster(Path(tmp_path_factory.mktemp("slurm"))) as made:
+        yield made
+
+
+def queued_campaign(folder: Path, slurm: Cluster) -> QueuedCampaign:
+    made = small_campaign(folder)
+    campaign = QueuedCampaign(made.folder, made.home, slurm)
+    campaign.edit("provider: local", QUEUE)
+    offers = campaign.folder / "offers.yaml"
+    offers.write_text(offers.read_text().replace("provider: local", "provider: slurm"))
+    return campaign
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, slurm: Cluster) -> Iterator[QueuedCampaign]:
+    made = queued_campaign(tmp_path, slurm)
+    yield made
+    made.lastro("stop", "--release", timeout=90)
+    assert not {"PENDING", "RUNNING", "COMPLETING"} & set(slurm.jobs().values())
+
+
+def test_a_campaign_runs_in_a_job_and_leaves_nothing_of_value_on_its_node(
+    campaign: QueuedCampaign, slurm: Cluster
+) -> None:
+    job = campaign.folder / "job.py"
+    job.write_text(job.read_text() + "open('model.pt', 'wb').write(b'weights' * 100)\n")
+    before = set(slurm.jobs())
+    done = campaign.json("run")
+    mine = {number: state for number, state in slurm.jobs().items() if number not in before}
+
+    assert done["exit_code"] == 0, done
+    assert list(mine.values()) == ["COMPLETED"]
+    (machine,) = done["machines"]
+    assert machine["node"].startswith("node-")
+    assert done["cost"]["total"] is not None
+    kept = [path.read_bytes() for path in campaign.disk.rglob("rescued/**/model.pt")]
+    assert kept and set(kept) == {b"weights" * 100}
+    assert campaign.lastro("journal", "verify").returncode == 0
+
+
+def test_a_job_that_is_cancelled_by_hand_is_noticed_and_the_work_goes_on_in_another(
+    campaign: QueuedCampaign, slurm: Cluster
+) -> None:
+    campaign.edit("pace: 0.02", "pace: 0.1")
+    told = campaign.folder.parent / "told"
+    with told.open("w") as out:
+        home = campaign.start("run", stdout=out)
+        wait_for(lambda: campaign.step() > 12)
+        (number,) = [number for number, state in slurm.jobs().items() if state == "RUNNING"]
+        slurm.call("scancel", number)
+        assert home.wait(120) == 0, told.read_text()
+
+    status = campaign.json("status")
+    first, second = status["runs"][0]["attempts"]
+    assert first["end"] == "notice"
+    assert "the job was cancelled (scancel)" in told.read_text()
+    assert second["resumed_step"] == first["committed_step"] > 12  # it saved when it was told
+    assert campaign.totals() == {"control": SUM_TO_40, "better": SUM_TO_40}
+
+
+def test_a_home_that_dies_while_its_job_waits_finds_it_again(
+    campaign: QueuedCampaign, slurm: Cluster
+) -> None:
+    campaign.edit("slurm: {time: 10}", "slurm: {time: 10, hold: true}")
+    before = set(slurm.jobs())
+    home = campaign.start("run")
+    (number,) = wait_for(lambda: set(slurm.jobs()) - before)
+    os.killpg(home.pid, signal.SIGKILL)
+    home.wait()
+    waiting = campaign.json("status")
+    slurm.call("scontrol", "release", number)
+
+    done = campaign.json("run")
+
+    assert waiting["machines"][0]["state"] in ("queued", "intended")
+    assert done["decision"]["verdict"] == "adopt"
+    assert set(slurm.jobs()) - before == {number}
+    assert [one["attempt"] for one in campaign.lives()] == [1, 1]
+
+
+def test_what_runs_on_a_node_that_dies_goes_on_on_another(campaign: QueuedCampaign, slurm: Cluster) -> None:
+    campaign.edit("pace: 0.02", "pace: 0.1")
+    told = campaign.folder.parent / "told"
+    with told.open("w") as out:
+        home = campaign.start("run", stdout=out)
+        wait_for(lambda: campaign.step() > 12)
+        node = slurm.call("squeue", "--noheader", "--states=RUNNING", "--format=%N")
+        slurm.lose(node)
+        try:
+            assert home.wait(150) == 0, told.read_text()
+        finally:
+            slurm.begin(node)
+            slurm.wait_idle()
+
+    assert campaign.totals() == {"control": SUM_TO_40, "better": SUM_TO_40}
+    assert sorted(one["attempt"] for one in campaign.lives()) == [1, 1, 2]
+    assert "no sign of life" in told.read_text()
+    assert campaign.lastro("journal", "verify").returncode == 0
+
+
+@pytest.mark.long
+def test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice(
+    campaign: QueuedCampaign, slurm: Cluster
+) -> None:
+    campaign.edit("slurm: {time: 10}", "slurm: {time: 10, exclusive: true}")
+    campaign.edit("pace: 0.02", "pace: 0.1")
+    told = campaign.folder.parent / "told"
+    urgent = campaign.folder / "urgent.sh"
+    urgent.write_text("#!/bin/sh\n#SBATCH --exclusive\nsleep 5\n")
+    with told.open("w") as out:
+        home = campaign.start("run", stdout=out)
+        wait_for(lambda: campaign.step() > 12)
+        slurm.call(
+            "sbatch", "--partition=urgent", "--nodes=2", "--exclusive", "--output=/dev/null", str(urgent)
+        )
+        assert home.wait(150) == 0, told.read_text()
+
+    first, second = campaign.json("status")["runs"][0]["attempts"]
+    assert first["end"] == "notice"
+    assert "preempted by another job (PREEMPTED)" in told.read_text()
+    assert second["resumed_step"] == first["committed_step"] > 12
+    assert campaign.totals() == {"control": SUM_TO_40, "better": SUM_TO_40}
+
+
+@pytest.mark.long
+def test_one_run_can_span_the_nodes_of_a_job(campaign: QueuedCampaign, slurm: Cluster) -> None:
+    """Each node writes its rank into the run's outputs, from the folder that they share."""
+    campaign.edit("slurm: {time: 10}", "slurm: {time: 10, nodes: 2, ntasks-per-node: 1}")
+    campaign.edit("command: python job.py", "command: srun --mpi=none python ranks.py")
+    (campaign.folder / "ranks.py").write_text(
+        "import os, pathlib, subprocess, sys\n"
+        "rank = os.environ['SLURM_PROCID']\n"
+        "outputs = pathlib.Path(os.environ['LASTRO_OUTPUTS'])\n"
+        "(outputs / f'rank-{rank}').write_text(os.environ['SLURMD_NODENAME'])\n"
+        "if rank == '0':\n"
+        "    sys.exit(subprocess.run([sys.executable, 'job.py', *sys.argv[1:]]).returncode)\n"
+    )
+    done = campaign.json("run", "--only", "control")
+    (outputs,) = campaign.disk.glob("campaigns/small/runs/*/outputs")
+
+    assert done["runs"][0]["status"] == "completed", done
+    assert [(outputs / f"rank-{rank}").read_text() for rank in (0, 1)] == ["n1", "n2"]
+
+
+def test_a_partition_that_is_not_there_is_said_in_slurms_words(campaign: QueuedCampaign) -> None:
+    campaign.edit("slurm: {time: 10}", "slurm: {time: 10, partition: nowhere}")
+    refused = campaign.lastro("run")
+
+    assert refused.returncode == 7
+    assert "Invalid partition name specified" in refused.stderr
+    assert "job.sbatch" in refused.stderr
