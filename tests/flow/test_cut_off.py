@@ -16,8 +16,10 @@ from lastro import atomic
 from lastro.clock import SystemClock
 from lastro.closeout.audit import Audit
 from lastro.closeout.seal import held_ends
+from lastro.closeout.unclosed import look_at_unclosed
 from lastro.flow.auditing import audit
 from lastro.flow.verifying import loose_ends
+from lastro.journal.projections import project
 from lastro.journal.settled import settled_files
 from lastro.journal.streams import read_journal
 from lastro.paths import CampaignFolder, Home
@@ -150,7 +152,11 @@ def test_files_that_are_gone_are_named(cuts: tuple[CampaignFolder, ...], tmp_pat
     folder.frozen_file.unlink()
 
     damage = {one.path: one.why for one in look(folder).damage}
+    streams = {name: one.events for name, one in read_journal(folder.journal).items()}
+    part = look_at_unclosed(folder, project(streams, SystemClock().now()), streams, partial=True)
 
+    assert part.damage == (), "of a part nobody knows what has to be there"
+    assert {"campaign.yaml", *damage} <= {*part.unheld}
     assert damage["campaign.yaml"] == "it was written to its end, and is not there"
     assert any("checkpoints/" in name for name in damage) == bool(told)
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from lastro.clock import SystemClock
+from lastro.flow.auditing import audit
 from lastro.paths import CampaignFolder, Disk
 from lastro.procs.killtree import members
 from tests.flow.campaigns import SmallCampaign, small_campaign, wait_for
@@ -159,9 +161,12 @@ def test_when_home_and_cable_are_lost_the_job_goes_on_and_is_started_once(campai
     campaign.machine.cut()
     before = campaign.step()
     wait_for(lambda: campaign.step() > before + 3)
+    # Home's copy is of a part of that disk: what is not here is no damage.
+    cut = audit(next(campaign.home.rglob("campaign.yaml")).parent, SystemClock())
 
     done = campaign.json("run")
 
+    assert (cut.exit_code, cut.damage) == (11, ())
     assert done["decision"]["verdict"] == "adopt", done
     assert [one["attempt"] for one in campaign.lives()] == [1, 1]
     assert campaign.totals() == {"control": SUM_TO_40, "better": SUM_TO_40}

@@ -35,7 +35,8 @@ _GOES_ON = frozenset({"running", "interrupted", "paused"})
 class Unclosed:
     """What lies in the folder. `held`: files whose bytes were compared; `checkpoints`: of these, how many.
 
-    `unheld`: files, journal and seal aside, of which nothing holds a digest.
+    `unheld`: files, journal and seal aside, of which nothing holds a digest; and where the folder may be a
+    part (see `look_at_unclosed`) those that are held, but are not here to their end.
     """
 
     held: frozenset[str]
@@ -46,27 +47,38 @@ class Unclosed:
 
 @dataclass(frozen=True)
 class _Found:
-    """One file that was compared. `why` None: it is what it was."""
+    """One file that was compared. `why` None: it is what it was. `lacks`: it, or its end, is not here."""
 
     path: str
     why: str | None = None
+    lacks: bool = False
 
 
 def look_at_unclosed(
-    folder: CampaignFolder, view: CampaignView, streams: Mapping[str, Sequence[Event]]
+    folder: CampaignFolder, view: CampaignView, streams: Mapping[str, Sequence[Event]], *, partial: bool
 ) -> Unclosed:
-    """Read every file that the journal holds a digest of, and name the others."""
+    """Read every file that the journal holds a digest of, and name the others.
+
+    Args:
+        folder: the campaign's.
+        view: folded from `streams`.
+        streams: of its journal.
+        partial: it may be a copy of a part, as home has of a disk on another computer: then it is no damage
+            that something is not there.
+    """
     found = [*_plan(folder, view), *_settled(folder, streams)]
     for run in view.runs:
         found += _outputs(folder, run)
     kept, saves = _checkpoints(folder, view, streams)
     found += saves
+    absent = [one.path for one in found if one.lacks] if partial else []
+    found = [one for one in found if one.path not in absent]
     held = frozenset(one.path for one in found)
     return Unclosed(
         held=held,
         checkpoints=kept,
         damage=tuple(Damage(one.path, one.why) for one in found if one.why is not None),
-        unheld=tuple(sorted(name for name in _there(folder) if name not in held)),
+        unheld=tuple(sorted({*absent, *(name for name in _there(folder) if name not in held)})),
     )
 
 
@@ -83,13 +95,16 @@ def _plan(folder: CampaignFolder, view: CampaignView) -> Iterator[_Found]:
 
 def _settled(folder: CampaignFolder, streams: Mapping[str, Sequence[Event]]) -> Iterator[_Found]:
     for path, told in settled_files(streams).items():
-        yield _Found(path, _unlike(folder.root / path, told))
+        file = folder.root / path
+        if not file.is_file():
+            yield _Found(path, _("it was written to its end, and is not there"), lacks=True)
+            continue
+        lacks = file.stat().st_size < min(one.bytes for one in told)
+        yield _Found(path, _unlike(file, told), lacks=lacks)
 
 
 def _unlike(file: Path, told: Sequence[Settled]) -> str | None:
     """Say in what a file is none of what was told of it; an index of items may have grown since."""
-    if not file.is_file():
-        return _("it was written to its end, and is not there")
     if file.name == RunFolder(Path()).items_index.name:
         longest = max(told, key=lambda one: one.bytes)
         same = _digest_of_first(file, longest.bytes) == longest.sha256
@@ -111,12 +126,12 @@ def _outputs(folder: CampaignFolder, run: RunView) -> Iterator[_Found]:
     outputs = folder.run(run.id)
     for path, sha256 in published_of(run, outputs).items():
         file = outputs.outputs / path
-        why = None
-        if not file.is_file():
+        why, lacks = None, not file.is_file()
+        if lacks:
             why = _("it was published and is not there")
         elif sha256_file(file) != sha256:
             why = _("it has other bytes than the journal says")
-        yield _Found(_below(folder, file), why)
+        yield _Found(_below(folder, file), why, lacks=lacks)
 
 
 def _checkpoints(
@@ -133,7 +148,7 @@ def _checkpoints(
         count += len(there)
         if told and not there and run.status in _GOES_ON:
             why = _("it was committed last and is not there, nor is an older one")
-            found.append(_Found(_below(folder, own.checkpoints / told[-1][0]), why))
+            found.append(_Found(_below(folder, own.checkpoints / told[-1][0]), why, lacks=True))
         for name, digest in there:
             found += _checkpoint(folder, own.checkpoints / name, digest)
     return count, found

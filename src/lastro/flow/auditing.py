@@ -44,6 +44,7 @@ from lastro.locale import _
 from lastro.paths import CampaignFolder
 from lastro.plan.model import Plan
 from lastro.providers.environment import with_interpreter
+from lastro.providers.registry import is_far
 from lastro.storage.digest import digest_of, files_below, sha256_file
 
 
@@ -168,7 +169,10 @@ def _unclosed(
     folder: CampaignFolder, view: CampaignView, streams: Mapping[str, Sequence[Event]]
 ) -> tuple[Check, tuple[str, ...]]:
     """Check of an open campaign what its journal holds; return what nothing holds beside it."""
-    found = look_at_unclosed(folder, view, streams)
+    partial = is_far(str((view.plan or {}).get("provider"))) or any(
+        life.mirror is not None for run in view.runs for life in run.attempts
+    )
+    found = look_at_unclosed(folder, view, streams, partial=partial)
     damage = [*(broken_seal(folder) if folder.close_seal.is_file() else ()), *found.damage]
     why = _(
         "{count} files are what the journal says, with those of {saves} checkpoints; {others} are not held"
