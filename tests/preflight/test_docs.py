@@ -11,7 +11,10 @@ from lastro.preflight.size import BUDGETS, Size, seconds_of
 from lastro.preflight.sources import SOURCES
 from tests.docs.markdown import rows
 
+from .test_faults import IN_THE_DRIVER, OUTSIDE_THE_DRIVER
+
 PAGE = (Path(__file__).parents[2] / "docs" / "preflight.md").read_text(encoding="utf-8")
+CHECKS = (Path(__file__).parents[2] / "docs" / "preflight-checks.md").read_text(encoding="utf-8")
 ROOM = Path(__file__).parents[2] / "src" / "lastro" / "preflight"
 
 
@@ -59,3 +62,24 @@ def test_how_each_locked_fact_is_compared_is_told() -> None:
     for name, rule in RULES.items():
         row = next(rule_text for facts, rule_text in table.items() if f"`{name}`" in facts)
         assert row.startswith(words[rule]), name
+
+
+def test_each_code_has_its_file_and_a_test_in_the_table_of_what_is_asked() -> None:
+    root = ROOM.parents[2]
+    table = [cells for cells in rows(CHECKS.split("\n## ", 1)[0]) if cells[0] != "what is asked"]
+    codes = [code for cells in table for code in re.findall(r"`([^`]+)`", cells[1])]
+
+    assert sorted(codes) == sorted(SOURCES)
+    for cells in table:
+        files, tests = (re.findall(r"`([^`]+)`", cell) for cell in cells[2:4])
+        assert files and tests, cells
+        assert all((ROOM.parent / file).is_file() for file in files), files
+        for file, name in (test.split("::") for test in tests):
+            assert f"def {name}(" in (root / file).read_text(encoding="utf-8"), name
+
+
+def test_the_number_of_faults_that_are_tried_is_told() -> None:
+    tried = len(IN_THE_DRIVER) + len(OUTSIDE_THE_DRIVER)
+
+    assert tried >= 60
+    assert f"| {tried} faults and drifts, all of them |" in CHECKS
