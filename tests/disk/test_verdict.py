@@ -51,6 +51,7 @@ def test_a_mark_on_the_machines_own_root_may_have_been_copied_with_its_image() -
 
     assert judge(seen(*on_root)).state is State.UNKNOWN
     assert judge(seen(*on_root, declared="the file")).state is State.DECLARED
+    assert judge(seen(on_root[0], SECOND)).state is State.UNKNOWN
 
 
 def test_machines_of_a_rehearsal_prove_nothing_to_a_real_one() -> None:

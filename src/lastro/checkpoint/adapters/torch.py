@@ -69,9 +69,7 @@ class Torch:
         self._frozen = frozenset(key for key in keys if key is not None)
 
     def marks(self) -> Mapping[str, object]:
-        return {
-            name: (_same_memory(value), value._version, _sample(value)) for name, value in self._held.items()
-        }
+        return {name: _mark(value) for name, value in self._held.items()}
 
     def held_bytes(self) -> int:
         return sum(value.numel() * value.element_size() for value in self._held.values())
