@@ -143,6 +143,20 @@ def test_the_end_of_home_s_stream_is_held_by_the_seal_and_a_seal_that_lags_is_no
     assert (lagging.exit_code, lagging.damage) == (11, ())
 
 
+def test_what_a_checkpoint_says_of_itself_is_held_by_the_journal(
+    cuts: tuple[CampaignFolder, ...], tmp_path: Path
+) -> None:
+    """Its manifest holds its other files; another moment in it would be a manifest as good as before."""
+    folder = CampaignFolder(tmp_path / "small")
+    shutil.copytree(cuts[-1].root, folder.root)
+    (manifest,) = folder.root.glob("runs/*/checkpoints/40-a2/manifest.json")
+    manifest.write_text(manifest.read_text().replace('"created": "20', '"created": "19', 1))
+
+    damage = [one.path for one in look(folder).damage]
+
+    assert damage == [manifest.relative_to(folder.root).as_posix()]
+
+
 def test_files_that_are_gone_are_named(cuts: tuple[CampaignFolder, ...], tmp_path: Path) -> None:
     folder = CampaignFolder(tmp_path / "small")
     shutil.copytree(cuts[1].root, folder.root)
