@@ -12,6 +12,7 @@ from tests.job.conftest import Nursery, start_nursery
 #: `make test-adapters` has the frameworks; `make test` does not, and has only what needs none of them.
 NEED_FRAMEWORKS = [
     "test_conformance.py",
+    "test_drill_of_a_loop.py",
     "test_foreign_example.py",
     "test_lora.py",
     "test_models.py",

@@ -204,6 +204,18 @@ def test_tied_weights_are_written_once_and_stay_tied(tmp_path: Path) -> None:
     assert torch.equal(new.embed.weight, old.embed.weight)
 
 
+def test_a_tie_that_was_none_when_it_was_saved_is_named(tmp_path: Path) -> None:
+    """Two weights cannot go into one memory: the one that came last would stand for both."""
+    folder = save(tmp_path, model=nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)]))
+    tied = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
+    tied[1].weight = tied[0].weight
+
+    with pytest.raises(
+        CheckpointDamaged, match=r"model/0\.weight: .* with other values than in the checkpoint"
+    ):
+        restore(folder, model=tied)
+
+
 def test_live_state_does_not_share_memory_with_the_file(tmp_path: Path) -> None:
     """A tensor that aliased a mapped file would change with it, or die with SIGBUS when it is cut."""
     box = Box(weight=torch.ones(1000))
