@@ -1,6 +1,6 @@
 """docs/drill.md tells of faults in a loop as Accelerate documents it: a drill finds them, and where.
 
-    .venv-adapters/bin/python -m pytest -m long tests/adapters/test_drill_of_a_loop.py
+.venv-adapters/bin/python -m pytest -m long tests/adapters/test_drill_of_a_loop.py
 """
 
 from __future__ import annotations
