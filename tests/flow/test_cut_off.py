@@ -24,6 +24,7 @@ from lastro.journal.settled import settled_files
 from lastro.journal.streams import read_journal
 from lastro.paths import CampaignFolder, Home
 from lastro.providers.local import Local
+from lastro.storage.digest import sha256_file
 from tests.flow.campaigns import SmallCampaign, small_campaign, wait_for
 
 
@@ -155,6 +156,26 @@ def test_what_a_checkpoint_says_of_itself_is_held_by_the_journal(
     damage = [one.path for one in look(folder).damage]
 
     assert damage == [manifest.relative_to(folder.root).as_posix()]
+
+
+def test_an_output_that_was_published_again_and_never_told_is_no_damage(
+    cuts: tuple[CampaignFolder, ...], tmp_path: Path
+) -> None:
+    """A third life replaces it and tells so in its own file; its supervisor was killed before it looked."""
+    folder = CampaignFolder(tmp_path / "small")
+    shutil.copytree(cuts[-1].root, folder.root)
+    (output,) = folder.root.glob("runs/*/outputs/total.json")
+    output.write_text('{"total": 1}')
+    name = output.relative_to(folder.root).as_posix()
+
+    changed = look(folder)
+    life = atomic.make_folder(output.parent.parent / "attempts" / "3")
+    signal_line = {"kind": "output", "path": "total.json", "bytes": 12, "sha256": sha256_file(output)}
+    (life / "signals.jsonl").write_text(json.dumps(signal_line) + "\n")
+    told = look(folder)
+
+    assert [one.path for one in changed.damage] == [name]
+    assert (told.damage, name in told.unheld) == ((), True)
 
 
 def test_files_that_are_gone_are_named(cuts: tuple[CampaignFolder, ...], tmp_path: Path) -> None:
