@@ -12,7 +12,7 @@ import pytest
 from lastro.billing import Lease, LeaseKind
 from lastro.flow.money import may_bill
 from lastro.flow.policy import Dispatch, Situation, Wait, next_action
-from lastro.flow.rented import given_up
+from lastro.flow.rented import given_up, told_of
 from lastro.flow.silence import Pulse, left_behind, may_be_silent, too_silent
 from lastro.journal.projections import project
 from lastro.journal.signals import Heartbeat
@@ -138,3 +138,11 @@ def test_nothing_is_started_on_a_machine_that_has_announced_its_end(
     )
 
     assert type(next_action(now)) is action
+
+
+def test_a_machine_in_a_queue_is_not_said_to_cost_anything() -> None:
+    view = _view(_life(), "queued")
+    (machine,) = view.machines
+
+    assert "waits in the queue, and costs nothing before its turn" in told_of(machine, view)
+    assert "stays rented, for" in told_of(replace(machine, state="ready"), view)

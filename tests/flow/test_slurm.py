@@ -113,6 +113,8 @@ def test_a_home_that_dies_while_its_job_waits_finds_it_again(
     os.killpg(home.pid, signal.SIGKILL)
     home.wait()
     waiting = campaign.json("status")
+    # What the job would cost is not known to run while it waits.
+    assert waiting["cost"]["per_hour"] is None
     slurm.call("scontrol", "release", number)
 
     done = campaign.json("run")

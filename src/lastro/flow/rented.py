@@ -35,6 +35,11 @@ def left_behind(session: Session, view: CampaignView) -> tuple[MachineView, ...]
 
 def told_of(machine: MachineView, view: CampaignView) -> str:
     """Say of a machine that was left behind what it bills, and how it goes."""
+    if machine.state == "queued":
+        return _(
+            "machine {id} waits in the queue, and costs nothing before its turn; `lastro stop --release` "
+            "takes it out"
+        ).format(id=machine.id)
     text = _("machine {id} stays rented, for {bill}; `lastro stop --release` lets it go").format(
         id=machine.id or machine.tag, bill=bill_of(machine)
     )

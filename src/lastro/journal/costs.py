@@ -142,7 +142,8 @@ def _may_bill(told: Told) -> tuple[StillBilled, ...]:
             why=_("nobody has said that it is gone"),
         )
         for machine in told.machines
-        if machine.state != "gone" and not (machine.lease and machine.lease.kind is LeaseKind.LOT)
+        if machine.state not in ("queued", "gone")
+        and not (machine.lease and machine.lease.kind is LeaseKind.LOT)
     )
     return (*machines, *storage_that_stays(told.plan))
 

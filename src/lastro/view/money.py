@@ -74,7 +74,7 @@ def cost_part(campaign: CampaignView, per_accepted: PerAccepted | None) -> CostP
     known = [use for use in uses if use is not None]
     used = sum(known) if created and len(known) == len(uses) else None
     busy = sum(busy_seconds(machine, campaign.runs, campaign.at) for machine in created)
-    billing = [machine for machine in created if machine.state != "gone"]
+    billing = [machine for machine in created if machine.state not in ("queued", "gone")]
     rate, why = _rate(billing)
     unit = decision_of(campaign.plan).get("unit")
     return CostPart(

@@ -82,6 +82,7 @@ def machine_state(code: str) -> str:
     """Return the word for a machine's state."""
     return {
         "intended": _("asked for"),
+        "queued": _("in the queue"),
         "booting": _("booting"),
         "ready": _("ready"),
         "gone": _("gone"),
