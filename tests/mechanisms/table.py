@@ -376,7 +376,7 @@ MECHANISMS = (
     Mechanism(
         "what is typed after the closing is sealed again",
         "flow/session.py",
-        "            if self.on_disk.close_manifest.exists():\n",
+        "            if _CLOSED in data or is_final(self.on_disk):\n",
         "            if False:\n",
         "tests/flow/test_auditing.py::test_one_flipped_byte_of_any_file_is_found_and_the_file_named",
     ),

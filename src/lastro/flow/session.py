@@ -12,11 +12,12 @@ from typing import Any
 
 from lastro import __version__, atomic, strictjson
 from lastro.clock import Clock
-from lastro.closeout.seal import hold_end, write_seal
+from lastro.closeout.seal import hold_end, is_final, write_seal
 from lastro.disk.facts import read_disk
 from lastro.errors import JournalDamaged, StorageError, UsageError
 from lastro.flow.alone import locked
 from lastro.flow.presence import supervisors
+from lastro.journal.events import EventType
 from lastro.journal.projections import project
 from lastro.journal.streams import Event, Head, StreamWriter, believed, ingest, parse_stream
 from lastro.journal.views import CampaignView
@@ -28,6 +29,9 @@ from lastro.providers.ssh.replica import WHERE
 from lastro.providers.ssh.ssh import Ssh
 from lastro.records import dataclass
 from lastro.storage.home import home_id, read_record
+
+#: What stands in the stream of the home that has closed a campaign.
+_CLOSED = f'"type":"{EventType.CAMPAIGN_CLOSED.value}"'.encode()
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,8 @@ class Session:
         if not target.exists() or target.stat().st_size != len(data):
             atomic.make_folder(target.parent)
             atomic.write_bytes(target, data)
-            if self.on_disk.close_manifest.exists():
+            # Another home may have closed it; and a manifest alone is left by a closing that was killed.
+            if _CLOSED in data or is_final(self.on_disk):
                 write_seal(self.on_disk)
             else:
                 hold_end(self.on_disk, self.stream_name, data)
