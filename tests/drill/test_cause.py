@@ -115,6 +115,21 @@ def test_another_loss_with_everything_the_same_is_a_value_that_no_save_holds() -
     assert (cause.kind, cause.names) == ("variable", ("temperature",))
 
 
+def test_a_scaler_that_begins_anew_is_known_by_what_it_skips_when_its_state_is_as_it_was() -> None:
+    """Two batches made no update; with the third the scale is what it was when update 6 was made."""
+    undisturbed = reference()
+    held = {**state_at(6), "scaler": ["scaler", "s0"]}
+    past = life(1, 7, ended="kill update", changes={6: {"state": held}})
+    skipped = {"state": held, "inputs": ("batch-6", "batch-7", "batch-8"), "losses": (1 / 6, 1 / 7, 1 / 8)}
+    gap = find_gap([past, life(6, 20, 2, changes={6: skipped})], undisturbed)
+    without = {**skipped, "state": state_at(6)}
+    other = find_gap([killed(), life(6, 20, 2, changes={6: without})], undisturbed)
+
+    assert gap is not None and other is not None
+    assert name_cause(gap, undisturbed).kind == "scaler"
+    assert name_cause(other, undisturbed).kind != "scaler", "nothing scales a loss there"
+
+
 def test_a_scaler_that_begins_anew_comes_before_the_batches_that_it_skips() -> None:
     undisturbed = reference()
     held = {**state_at(6), "scaler": ["scaler", "s6"]}

@@ -125,6 +125,18 @@ def _differs(kind: str) -> Callable[[Gap, Reference], bool]:
     return lambda gap, _reference: kind in gap.groups
 
 
+def _skipped_updates(gap: Gap, _reference: Reference) -> bool:
+    """The right batch came first and made no update, nor others after it, where a loss is scaled.
+
+    A scaler that begins anew skips until its scale is what it was: then its state shows nothing any more.
+    """
+    if gap.first is None or gap.first_partner is None:
+        return False
+    mine, whole = gap.first.inputs, gap.first_partner.inputs
+    scaled = any(kind == SCALER for kind, _digest in gap.first.state.values())
+    return scaled and 0 < len(whole) < len(mine) and mine[: len(whole)] == whole
+
+
 def _lost_window(gap: Gap, _reference: Reference) -> bool:
     """The first update after the restore is made of fewer passes, the last ones of what it should be."""
     if gap.first is None or gap.first_partner is None:
@@ -183,6 +195,7 @@ _RULES: tuple[tuple[Callable[[Gap, Reference], bool], str], ...] = (
     (_differs(OBJECT), OBJECT),
     (_differs(POSITION), POSITION),
     (_differs(SCALER), SCALER),
+    (_skipped_updates, SCALER),
     (_differs(EMA), EMA),
     (_lost_window, ACCUMULATION),
     (_shuffled_by_chance, RANDOM),
