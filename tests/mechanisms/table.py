@@ -305,7 +305,7 @@ MECHANISMS = (
         "run/attempt.py",
         "            self._listen_once_more(self._job, ended)\n",
         "            pass\n",
-        "tests/flow/test_slurm.py::test_a_job_that_is_cancelled_by_hand_is_noticed_and_the_work_goes_on_in_another",
+        "tests/run/test_noticed.py::test_what_left_with_term_is_not_taken_for_a_failure_when_its_notice_comes_a_moment_later",
     ),
     Mechanism(
         "who works on another computer is not looked for on this one",

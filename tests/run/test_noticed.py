@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 
 from lastro.journal.events import EventType
 from lastro.paths import RunFolder
+from lastro.procs.identity import ProcessId, is_alive
 from lastro.procs.killtree import end_tree
 from lastro.providers.metadata import MetadataService
 from tests.run.jobs import events_of, kinds_of, order_for, start_supervisor, wait_for
@@ -66,6 +69,26 @@ def test_a_job_is_asked_when_there_is_time_and_ended_at_once_when_there_is_none(
     received = next(e for e in events_of(folder, 1) if e.type is EventType.NOTICE_RECEIVED).facts
     assert received["save"] is asked
     assert received["loss_bound_seconds"] > 0  # nothing was saved yet, and how long it takes is not known
+
+
+@pytest.mark.parametrize("job", ["import sys; signal.signal(15, lambda *_: sys.exit(85))", "pass"])
+def test_what_left_with_term_is_not_taken_for_a_failure_when_its_notice_comes_a_moment_later(
+    tmp_path: Path, job: str
+) -> None:
+    """A batch system sends TERM to all processes of a job at once; the machine says why just afterwards."""
+    notice = tmp_path / "notice.json"
+    code = f"import signal, time; {job}\nprint('ready', flush=True)\ntime.sleep(600)"
+    folder, _order = order_for(tmp_path, sys.executable, "-c", code)
+    start_supervisor(folder, LASTRO_NOTICE=str(notice))
+    wait_for(lambda: folder.attempt(1).log.exists() and "ready" in folder.attempt(1).log.read_text())
+    launched = next(e for e in events_of(folder, 1) if e.type is EventType.ATTEMPT_LAUNCHED)
+    process = ProcessId.from_json(launched.facts["job"])
+
+    os.kill(process.pid, signal.SIGTERM)
+    wait_for(lambda: not is_alive(process))
+    _announce(notice, 5.0)
+
+    assert _ended(folder)["end"] == "notice"
 
 
 def test_a_notice_of_the_metadata_service_reaches_the_job(tmp_path: Path) -> None:

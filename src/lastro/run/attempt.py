@@ -42,7 +42,7 @@ from lastro.run.wheels import with_wheels
 #: Seconds between two looks at a running job; its exit is seen at once.
 LOOK_SECONDS = 0.2
 #: Seconds that a notice may come after the TERM that it explains: a machine looks ten times a second.
-LATE_NOTICE_SECONDS = 1.0
+LATE_NOTICE_SECONDS = 2.0
 
 
 class RunningAttempt:
