@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from lastro.disk.verdict import Expected, Seen, State, Verdict, judge
 from lastro.errors import NotProven, StorageError, UsageError
 from lastro.locale import _
 from lastro.paths import Disk, Home
+from lastro.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,9 @@ class Who:
     instance: str | None = None
     own: Path | None = None
     environment: Mapping[str, str] | None = None
+
+
+_NOBODY = Who()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +67,7 @@ def prove(
     path: Path,
     home: Home,
     clock: Clock,
-    who: Who = Who(),
+    who: Who = _NOBODY,
     *,
     declared: str | None = None,
     expect_uuid: str | None = None,
