@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from lastro.clock import SystemClock
-from lastro.errors import ProviderError, UsageError
+from lastro.errors import UsageError
 from lastro.paths import Home
 from lastro.providers.registry import provider_for
 
@@ -15,9 +15,10 @@ def test_providers_are_found_by_name(home: Home, spec: str, creates: bool) -> No
     assert (provider.name, provider.traits.creates) == (spec, creates)
 
 
-def test_what_is_not_there_yet_says_so(home: Home) -> None:
-    with pytest.raises(ProviderError, match="cannot run on slurm yet"):
-        provider_for("slurm", home, SystemClock())
+def test_a_cluster_is_named_with_a_partition_or_without_and_nobody_is_asked_for_its_name(home: Home) -> None:
+    for spec in ("slurm", "slurm://gpu"):
+        provider = provider_for(spec, home, SystemClock())
+        assert (provider.name, provider.traits.allotted) == (spec, True)
 
 
 def test_an_address_is_a_machine_that_is_reached_by_ssh_and_nobody_is_called_for_its_name(home: Home) -> None:
