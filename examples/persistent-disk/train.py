@@ -47,9 +47,9 @@ for step in range(attempt.restore() + 1, steps + 1):
     model.seen += step
     time.sleep(pace)
     attempt.log(loss=tinynet.SCALE / step)
-    attempt.safe_point(step)
     if step == 15:
         Path("sample.txt").write_text(f"a sample of step {step}, beside the script\n")
+    attempt.safe_point(step)
 with attempt.output("predictions.csv") as path:
     rows = "".join(f"{number},1\n" for number in range(10))
     path.write_text("id,prediction\n" + rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -30,9 +31,16 @@ def begin(folder: Path) -> tuple[subprocess.Popen[bytes], tuple[str, str]]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    log = eventually(lambda: [one for one in folder.rglob("log.txt") if "began" in one.read_text()])[0]
+    (log, *_others) = eventually(lambda: _begun(folder))
     place = next(parent for parent in log.parents if parent.name == "plain-1")
     return process, marker_of(place.parent)
+
+
+def _begun(folder: Path) -> list[Path]:
+    """Return the logs of lives whose job has begun; what is renamed meanwhile is looked at again."""
+    with contextlib.suppress(FileNotFoundError):
+        return [one for one in folder.rglob("log.txt") if "began" in one.read_text()]
+    return []
 
 
 def test_an_interrupted_drill_leaves_nothing_running(tmp_path: Path) -> None:

@@ -30,8 +30,10 @@ def is_supervised(run: RunFolder, gone: Collection[str | None], link: Link | Non
         link: the way to the computer that it works on, where that is another one.
     """
     holder = read_seat(run)
-    if link is not None and holder is not None and (told := link.alive(holder)) is not None:
-        return told
+    if link is not None and holder is not None and read_seat_machine(run) not in gone:
+        # Of whom nobody has asked yet nothing is known: the process table here is that of another computer.
+        told = link.alive(holder)
+        return told is None or told
     if holder is None or is_alive(holder):
         return holder is not None
     if holder.boot_id in ("", boot_id()) or read_seat_machine(run) in gone:

@@ -197,8 +197,9 @@ class Agent:
     def _look(self, head: Mapping[str, Any], body: bytes) -> Answer:
         """Tell what is new of a campaign, which processes live, and which disk this is."""
         assert self._disk is not None
+        # Before the files: who is told to be dead has said everything, and what it said is told with it.
+        living = [is_alive(ProcessId.from_json(one)) for one in head["processes"]]
         found = self._lookers[head["campaign"]].look(int(head["most"]))
-        asked = [ProcessId.from_json(one) for one in head["processes"]]
         try:
             uuid: str | None = read_disk(self._disk).uuid
         except (OSError, StorageError):
@@ -207,7 +208,7 @@ class Agent:
             "files": found.files,
             "gone": found.gone,
             "more": found.more,
-            "living": [is_alive(one) for one in asked],
+            "living": [lives or found.more for lives in living],
             "boot": boot_id(),
             "disk": uuid,
         }, found.body
