@@ -82,8 +82,11 @@ class Seat:
     def _wipe(self) -> None:
         """Let the scratch go, once what of value lies there only is on the disk."""
         argv = [sys.executable, "-m", "lastro.run.last_act", str(self._request.disk)]
-        done = subprocess.run(argv, env=self._environment(), stdin=subprocess.DEVNULL, check=False)
-        if done.returncode:
+        copying = subprocess.Popen(argv, env=self._environment(), stdin=subprocess.DEVNULL)
+        while copying.poll() is None:  # which may take a while, and nobody is to think that the node is dead
+            self._give_sign(self._clock.monotonic())
+            self._clock.sleep(_LOOK_EVERY)
+        if copying.returncode:
             say(f"{self._own.scratch} is left as it is: not everything of value in it could be copied")
             return
         scratch.wipe(self._own)
@@ -97,10 +100,7 @@ class Seat:
         """Do what is due; return why the machine ends now, if it does."""
         alone = self._reap()
         now = self._clock.monotonic()
-        if now >= self._next_sign:
-            self._next_sign = now + _SIGN_EVERY
-            with contextlib.suppress(OSError):  # a sign of life; what has to be kept tells of a broken disk
-                self._folder.beat.touch()
+        self._give_sign(now)
         if self._folder.deletion.exists():
             return str(strictjson.read(self._folder.deletion)["cause"])
         if (released := released_by(self._own)) is not None:
@@ -116,6 +116,12 @@ class Seat:
         limit = self._request.unattended_seconds
         idle = min(now - self._worked_at, self._home.silent_seconds(now))
         return "nothing runs on it, and home is silent" if limit is not None and idle >= limit else None
+
+    def _give_sign(self, now: float) -> None:
+        if now >= self._next_sign:
+            self._next_sign = now + _SIGN_EVERY
+            with contextlib.suppress(OSError):  # a sign of life; what has to be kept tells of a broken disk
+                self._folder.beat.touch()
 
     def _announce(self, number: int, now: float) -> None:
         """Pass on that Slurm takes the machine away: at its time limit, or by TERM at any moment."""

@@ -26,6 +26,8 @@ _LOOK_EVERY = 0.05
 #: How long a seat may take to start a process or to end everything; a job that was cancelled, to be gone.
 _SECONDS_TO_ANSWER = 60.0
 _SECONDS_TO_END = 15.0
+#: How long one may take that gives signs: it copies what of value lies on its node only.
+_SECONDS_TO_RESCUE = 1800.0
 #: A seat that gave no sign for so long does not answer: it gives one each second.
 _SILENT_SECONDS = 10.0
 #: What is told as the node of a machine that has none yet.
@@ -240,8 +242,11 @@ class Slurm:
         running = meaning_of(job, seated=spool.state.exists()).state is MachineState.RUNNING
         if not running or self._silent_seconds(spool) >= _SILENT_SECONDS:
             return False
-        ended = self._until(lambda: read_end(spool) is not None, _SECONDS_TO_END)
-        return ended and self._until(lambda: self._is_over(record), _SECONDS_TO_END)
+        self._until(
+            lambda: read_end(spool) is not None or self._silent_seconds(spool) >= _SILENT_SECONDS,
+            _SECONDS_TO_RESCUE,
+        )
+        return read_end(spool) is not None and self._until(lambda: self._is_over(record), _SECONDS_TO_END)
 
     def _is_over(self, record: Record) -> bool:
         """Tell whether Slurm has ended a job that was cancelled, also one whose node has died meanwhile."""
