@@ -131,7 +131,8 @@ class Cluster:
         for name in ("slurmctld", *(f"slurmd-{node}" for node in NODES), "munge"):
             with contextlib.suppress(OSError, ValueError):
                 os.kill(self._pid(name), signal.SIGKILL)
-        for pid in _processes(lambda env: env.get("SLURM_CONF") == mine and "SLURM_JOB_ID" in env):
+        jobs = _processes(lambda env: env.get("SLURM_CONF") == mine and "SLURM_JOB_ID" in env)
+        for pid in (*jobs, *_working_in(self.folder)):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -142,6 +143,16 @@ def _processes(wanted: Callable[[Mapping[str, str]], bool]) -> list[int]:
         with contextlib.suppress(OSError):
             pairs = (path / "environ").read_bytes().decode(errors="replace").split("\0")
             if wanted(dict(pair.split("=", 1) for pair in pairs if "=" in pair)):
+                found.append(int(path.name))
+    return found
+
+
+def _working_in(folder: Path) -> list[int]:
+    """Return who works in a folder: step daemons hide their environment and their arguments."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (path / "cwd").readlink().is_relative_to(folder):
                 found.append(int(path.name))
     return found
 
