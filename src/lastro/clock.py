@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta, timezone
 from functools import cache
 from pathlib import Path
@@ -118,6 +118,16 @@ class ManualClock:
     def sleep(self, seconds: float) -> None:
         self._now += timedelta(seconds=seconds)
         self._monotonic += seconds
+
+
+def wait_until(clock: Clock, condition: Callable[[], bool], seconds: float, every: float) -> bool:
+    """Wait for a condition, looking `every` so many seconds; False when it has not come within `seconds`."""
+    deadline = clock.monotonic() + seconds
+    while not condition():
+        if clock.monotonic() > deadline:
+            return False
+        clock.sleep(every)
+    return True
 
 
 def iso(moment: datetime) -> str:

@@ -317,7 +317,7 @@ MECHANISMS = (
     Mechanism(
         "a job that was submitted is found by its name",
         "providers/slurm/slurm.py",
-        "self._adopted(machine_id, request) or self._submit(record, spool)",
+        "known.number if known is not None else self._submit(record, spool)",
         "self._submit(record, spool)",
         "tests/providers/slurm/test_slurm.py::test_one_tag_is_one_job_also_when_its_number_was_lost",
     ),

@@ -13,7 +13,7 @@ from lastro.flow.closing import close, closed_before, with_second_copy
 from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
-from lastro.flow.far_check import checking
+from lastro.flow.far_check import Tells, checking
 from lastro.flow.freeze import Draft, Durations, Sources, draw_up, freeze, open_session, require_reason
 from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
@@ -32,9 +32,8 @@ from lastro.paths import Disk, Home
 from lastro.plan.model import Plan
 from lastro.plan.possible import require_possible
 from lastro.providers.base import Fault, Provider, numbered
+from lastro.providers.machine_ids import takes_no_faults
 from lastro.providers.registry import provider_for
-from lastro.providers.slurm.slurm import Slurm
-from lastro.providers.ssh.ssh import Ssh
 from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import LoadedCampaign, load_faults
@@ -168,12 +167,7 @@ def _faults(wish: Wish, draft: Draft, provider: Provider) -> tuple[Fault, ...]:
     if wish.faults is None:
         return ()
     if not provider.traits.takes_faults:
-        raise UsageError(
-            _("scripted faults cannot be executed on '{name}': its machines are real").format(
-                name=provider.name
-            ),
-            hint=_("rehearse with --on local"),
-        )
+        raise takes_no_faults(provider.name)
     specs = load_faults(wish.faults, [run.name for run in draft.plan.runs])
     return numbered(
         Fault(
@@ -321,7 +315,7 @@ def _drive(journey: _Journey, writer: StreamWriter, plan: Plan) -> Drive:
         plan=plan,
         clock=journey.clock,
         preflight=checking(journey.provider, trusting)
-        if isinstance(journey.provider, (Slurm, Ssh))
+        if isinstance(journey.provider, Tells)
         else preflight_of(trusting),
         tell=journey.tell,
         faults=journey.faults,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lastro.clock import from_iso, iso
 from lastro.errors import ProviderError
@@ -64,6 +64,7 @@ _SOFTWARE = ("python", PACKAGE, BUILD)
 _BROUGHT = ("python_version", "packages")
 
 
+@runtime_checkable
 class Tells(Protocol):
     """A provider of machines on other computers, which can be asked what they are."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lastro import atomic, strictjson
-from lastro.clock import Clock, elapsed, from_iso
+from lastro.clock import Clock, elapsed, from_iso, wait_until
 from lastro.errors import LastroError, ProviderError
 from lastro.locale import _
 from lastro.paths import Home, MachineFolder
@@ -138,12 +138,7 @@ class Local:
         return faults.fired(self._home, campaign_disk, campaign)
 
     def _until(self, condition: Callable[[], bool]) -> bool:
-        deadline = self._clock.monotonic() + _SECONDS_TO_ANSWER
-        while not condition():
-            if self._clock.monotonic() > deadline:
-                return False
-            self._clock.sleep(_LOOK_EVERY)
-        return True
+        return wait_until(self._clock, condition, _SECONDS_TO_ANSWER, _LOOK_EVERY)
 
     def _folder(self, machine_id: str) -> MachineFolder:
         return checked(self._home.local_machine(machine_id), machine_id, "local-")

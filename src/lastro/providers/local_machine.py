@@ -6,8 +6,6 @@ no scratch. As a subreaper it is the parent of everything on it that lost its ow
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import math
 import os
 import subprocess
@@ -20,20 +18,18 @@ from lastro.billing import Lease, LeaseKind
 from lastro.clock import Clock, SystemClock, iso
 from lastro.errors import LastroError
 from lastro.paths import Disk, MachineFolder
-from lastro.procs.identity import identity_of
 from lastro.providers import environment, jail, scratch
 from lastro.providers.base import Fault, MachineState
 from lastro.providers.ending import end_machine
 from lastro.providers.faults import FaultWatch
 from lastro.providers.home_sign import HomeSign
+from lastro.providers.host import NOT_NEEDED, become
 from lastro.providers.records import read_record
 from lastro.providers.released import released_by
 from lastro.providers.spool import say, serve
 
 #: Seconds between two looks. A look costs 0.04 ms of CPU, some 0.25 ms when the caches are cold.
 _LOOK_EVERY = 0.1
-_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-_NOT_NEEDED = 12
 
 
 class LocalMachine:
@@ -187,12 +183,8 @@ def _last_touch(path: Path) -> int:
 def main(argv: list[str]) -> int:
     """Be the machine of a folder, unless another process is it, or it is not wanted any more."""
     folder = MachineFolder(Path(argv[0]))
-    me = identity_of(os.getpid())
-    assert me is not None
-    if not atomic.claim(folder.host, strictjson.dumps({"process": me.as_json()}).encode()):
-        return _NOT_NEEDED
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    if not become(folder):
+        return NOT_NEEDED
     LocalMachine(folder, SystemClock()).live()
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from lastro.errors import ProviderError
+from lastro.errors import ProviderError, UsageError
 from lastro.locale import _
 from lastro.paths import Home, MachineFolder
 from lastro.providers.base import Machine
@@ -48,4 +48,12 @@ def not_running(machine: Machine) -> ProviderError:
             id=machine.id, state=machine.state.value, why=why
         ),
         hint=_("wait for its boot, or create another machine"),
+    )
+
+
+def takes_no_faults(provider: str) -> UsageError:
+    """Return the error for scripted faults on machines that no script can take away."""
+    return UsageError(
+        _("scripted faults cannot be executed on '{name}': its machines are real").format(name=provider),
+        hint=_("rehearse with --on local"),
     )

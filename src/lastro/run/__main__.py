@@ -14,6 +14,7 @@ from lastro.clock import SystemClock
 from lastro.errors import Fenced, LastroError, StorageError
 from lastro.paths import CampaignFolder, RunFolder
 from lastro.procs.identity import identity_of
+from lastro.providers.environment import NOTICE
 from lastro.rules import Order, Verdict
 from lastro.run.oom import protect_self
 from lastro.run.supervisor import supervise
@@ -25,7 +26,7 @@ def main(arguments: list[str]) -> int:
     """Supervise one run; what went wrong is left in the run's folder, where home looks for it."""
     folder = RunFolder(Path(arguments[0]))
     protect_self()
-    if "SLURM_JOB_ID" in os.environ:
+    if "SLURM_JOB_ID" in os.environ and NOTICE in os.environ:
         # Slurm sends TERM to every process of a job that it ends; the machine's notice says what it means.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # Read before anything else: the disk may go away.

@@ -23,6 +23,7 @@ from lastro.paths import AttemptFolder, CampaignFolder, RunFolder, stream_of_att
 from lastro.procs.identity import ProcessId
 from lastro.procs.job import Exit, JobProcess, launch, take_over
 from lastro.procs.killtree import NOBODY, Members, end_tree
+from lastro.providers.environment import NOTICE
 from lastro.rules import Attempt, Cause, End, Ended, Leave, Life, Order, Stay, cause_of
 from lastro.run.attention import Watcher, watchers
 from lastro.run.caches import EnvironmentWatch, keep_kernels, point_caches
@@ -229,7 +230,7 @@ class RunningAttempt:
         if ended.signal != signal.SIGTERM and ended.code != SAVED_ON_REQUEST:
             return
         until = time.monotonic() + LATE_NOTICE_SECONDS
-        while "LASTRO_NOTICE" in os.environ and self._leave is None and time.monotonic() < until:
+        while NOTICE in os.environ and self._leave is None and time.monotonic() < until:
             self._heed(job)
             time.sleep(LOOK_SECONDS / 4)
 

@@ -96,6 +96,21 @@ def test_one_tag_is_one_job_also_when_its_number_was_lost(slurm: Cluster, home: 
     provider(home).delete(first.id)
 
 
+def test_a_script_that_somebody_hands_in_again_starts_nothing_twice(
+    slurm: Cluster, home: Home, tmp_path: Path
+) -> None:
+    at = provider(home)
+    machine = up(at, at.create(request(tmp_path)))
+    again = slurm.call("sbatch", "--parsable", str(spool(machine, tmp_path).script))
+    wait_for(lambda: slurm.jobs()[again] == "FAILED")
+
+    fresh = provider(home)
+    assert fresh.describe(machine.id).state is MachineState.RUNNING
+    assert "another job is this machine" in spool(machine, tmp_path).log.read_text()
+    fresh.delete(machine.id)
+    assert slurm.jobs()[job_of(home, machine)] == "COMPLETED"
+
+
 def test_one_that_waits_says_why_and_uses_nothing(slurm: Cluster, home: Home, tmp_path: Path) -> None:
     at = provider(home)
     held = at.create(request(tmp_path, hold=""))

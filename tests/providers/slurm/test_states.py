@@ -22,14 +22,16 @@ def job(state: str) -> Job:
     return Job(number=1, name="x", state=state, reason=None, nodes="", used_seconds=0.0, expected=None)
 
 
-def test_jobs_are_read_by_name_and_of_two_the_later_one_counts() -> None:
+def test_jobs_are_read_by_number_and_lines_that_are_not_of_that_form_are_passed_over() -> None:
     """26 h 3 min 4 s are 93,784 s."""
     found = parse_jobs(LISTED)
-    assert set(found) == {"lastro-a-1", "lastro-b-2"}
-    assert found["lastro-a-1"].expected == "2026-11-30T18:00:00"
-    assert (found["lastro-b-2"].number, found["lastro-b-2"].used_seconds) == (8, 93784.0)
-    assert found["lastro-b-2"].reason is None
-    assert found["lastro-b-2"].expected is None
+    assert {number: one.name for number, one in found.items()} == {
+        7: "lastro-a-1",
+        8: "lastro-b-2",
+        3: "lastro-b-2",
+    }
+    assert found[7].expected == "2026-11-30T18:00:00"
+    assert (found[8].used_seconds, found[8].reason, found[8].expected) == (93784.0, None, None)
 
 
 @given(
@@ -64,7 +66,7 @@ def test_each_state_has_one_meaning(state: str, seated: bool, meant: MachineStat
 
 
 def test_only_what_waits_for_its_turn_is_queued_and_says_why() -> None:
-    waiting = parse_jobs(LISTED)["lastro-a-1"]
+    waiting = parse_jobs(LISTED)[7]
     meaning = meaning_of(waiting, seated=False)
     assert meaning.queued
     assert meaning.cause == (

@@ -41,7 +41,7 @@ class Cluster:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._jobs: Mapping[str, Job] = {}
+        self._jobs: Mapping[int, Job] = {}
         self._asked_at: float | None = None
         self._silent: tuple[float, Unanswered] | None = None
         self.answers = 0  # how often the controller has listed the jobs
@@ -66,8 +66,8 @@ class Cluster:
             ),
         )
 
-    def jobs(self, *, now: bool = False) -> Mapping[str, Job]:
-        """Return the jobs of this user by name, ended ones too while Slurm remembers them (MinJobAge).
+    def jobs(self, *, now: bool = False) -> Mapping[int, Job]:
+        """Return the jobs of this user by number, ended ones too while Slurm remembers them (MinJobAge).
 
         An answer is used again for two seconds, unless `now` asks for a new one.
 

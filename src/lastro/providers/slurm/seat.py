@@ -7,7 +7,6 @@ job, when it is let go or nobody needs it. Everything on the machine is below it
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import shutil
 import signal
@@ -21,12 +20,12 @@ from lastro import atomic, strictjson
 from lastro.clock import Clock, SystemClock, iso
 from lastro.errors import LastroError, StorageError
 from lastro.paths import Disk, MachineFolder
-from lastro.procs.identity import identity_of
 from lastro.procs.killtree import end_tree
 from lastro.providers import environment, scratch
 from lastro.providers.base import MachineState
 from lastro.providers.here import host_node
 from lastro.providers.home_sign import HomeSign
+from lastro.providers.host import NOT_NEEDED, become
 from lastro.providers.records import End, read_record, write_end
 from lastro.providers.released import released_by
 from lastro.providers.slurm.script import NOTICE_SECONDS
@@ -37,8 +36,6 @@ _LOOK_EVERY = 0.1
 _SIGN_EVERY = 1.0
 #: Seconds from Slurm's TERM to its KILL where nobody has set them (KillWait of slurm.conf).
 _KILL_WAIT = 30.0
-_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
-_NOT_NEEDED = 12
 
 
 class Seat:
@@ -176,13 +173,9 @@ def scratch_folder(folder: MachineFolder, environ: Mapping[str, str]) -> Machine
 def main(argv: list[str]) -> int:
     """Be the machine of a folder, unless another process is it or it is not wanted any more."""
     folder = MachineFolder(Path(argv[0]))
-    me = identity_of(os.getpid())
-    assert me is not None
-    if not atomic.claim(folder.host, strictjson.dumps({"process": me.as_json()}).encode()):
+    if not become(folder):
         say("another job is this machine, or it is not wanted any more")
-        return _NOT_NEEDED
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        return NOT_NEEDED
     try:
         Seat(folder, SystemClock()).live()
     except (OSError, StorageError) as error:

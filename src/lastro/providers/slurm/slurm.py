@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from lastro import atomic, strictjson
-from lastro.clock import Clock, Stamp, from_iso
-from lastro.errors import ProviderError, UsageError
+from lastro.clock import Clock, Stamp, from_iso, wait_until
+from lastro.errors import ProviderError
 from lastro.locale import _
 from lastro.paths import Disk, Home, MachineFolder
 from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
-from lastro.providers.machine_ids import checked, digest_of, not_running
+from lastro.providers.machine_ids import checked, digest_of, not_running, takes_no_faults
 from lastro.providers.records import End, Record, make_record, read_end, read_or_none, read_record, write_end
 from lastro.providers.slurm.cluster import Cluster, Unanswered
 from lastro.providers.slurm.script import Script, options_at, without_nodes
@@ -31,7 +31,7 @@ _SECONDS_TO_RESCUE = 1800.0
 #: A seat that gave no sign for so long does not answer: it gives one each second.
 _SILENT_SECONDS = 10.0
 #: What is told as the node of a machine that has none yet.
-NO_NODE = "not-yet-known"
+_NO_NODE = "not-yet-known"
 
 
 class Slurm:
@@ -52,28 +52,34 @@ class Slurm:
 
     def create(self, request: MachineRequest) -> Machine:
         if request.faults:
-            raise UsageError(
-                _("scripted faults cannot be executed on '{name}': its machines are real").format(
-                    name=self.name
-                ),
-                hint=_("rehearse with --on local"),
-            )
+            raise takes_no_faults(self.name)
         digest = digest_of(self._home, request.tag)
         machine_id = f"{_PREFIX}{digest[:10]}"
         folder, spool = self._home.slurm_machine(machine_id), Disk(request.disk).allotted(machine_id)
         record = make_record(
-            folder, Record(id=machine_id, node=NO_NODE, born=self._clock.stamp(), request=request)
+            folder, Record(id=machine_id, node=_NO_NODE, born=self._clock.stamp(), request=request)
         )
         if not folder.job.exists():
             make_record(spool, record)
-            number = self._adopted(machine_id, request) or self._submit(record, spool)
+            # One that an earlier call of this tag has submitted, and could not write down, is it.
+            known = self._job(record, now=True)
+            number = known.number if known is not None else self._submit(record, spool)
             atomic.write_text(folder.job, strictjson.pretty({"job": number}))
         return self.describe(machine_id)
 
-    def _adopted(self, machine_id: str, request: MachineRequest) -> int | None:
-        """Return the job that an earlier call of this tag has submitted, and could not write down."""
-        job = self._cluster.jobs(now=True).get(_job_name(machine_id, request.campaign))
-        return job.number if job else None
+    def _job(self, record: Record, *, now: bool = False) -> Job | None:
+        """Return a machine's job as Slurm lists it: by its number, and while nobody knows that by its name.
+
+        Of several of its name the first is it: later ones were handed in by somebody else, and end at once.
+        """
+        jobs = self._cluster.jobs(now=now)
+        known = read_or_none(self._home.slurm_machine(record.id).job)
+        if known is not None:
+            return jobs.get(known["job"])
+        name = _job_name(record.id, record.request.campaign)
+        return min(
+            (one for one in jobs.values() if one.name == name), key=lambda one: one.number, default=None
+        )
 
     def _submit(self, record: Record, spool: MachineFolder) -> int:
         request = record.request
@@ -123,7 +129,7 @@ class Slurm:
         """Say what a machine is that nobody has seen gone: as Slurm says, and as its own process does."""
         seated = bool(told)
         try:
-            job = self._cluster.jobs().get(_job_name(record.id, record.request.campaign))
+            job = self._job(record)
         except Unanswered as error:
             if seated and silent < _SILENT_SECONDS:
                 return None, Meaning(state=MachineState(told["state"]), cause=told.get("cause"))
@@ -223,7 +229,7 @@ class Slurm:
             return
         if spool.root.is_dir():  # a disk that is away is told nothing
             atomic.claim(spool.deletion, strictjson.dumps({"cause": "deleted"}).encode())
-        job = self._cluster.jobs(now=True).get(_job_name(machine_id, record.request.campaign))
+        job = self._job(record, now=True)
         if job is not None and not self._ends_itself(record, job):
             self._cluster.cancel(job.number)
         if not self._until(lambda: self._is_over(record), _SECONDS_TO_ANSWER):
@@ -231,7 +237,7 @@ class Slurm:
                 _("job {number} was cancelled and has not ended").format(number=job.number if job else "?"),
                 hint=_("its node may hang; Slurm goes on trying, and `lastro stop --release` looks again"),
             )
-        job = self._cluster.jobs().get(_job_name(machine_id, record.request.campaign))
+        job = self._job(record)
         said = read_end(spool)
         used = job.used_seconds if job else said.used_seconds if said else None
         write_end(folder, End(at=self._clock.stamp(), cause="deleted", used_seconds=used))
@@ -250,7 +256,7 @@ class Slurm:
 
     def _is_over(self, record: Record) -> bool:
         """Tell whether Slurm has ended a job that was cancelled, also one whose node has died meanwhile."""
-        job = self._cluster.jobs().get(_job_name(record.id, record.request.campaign))
+        job = self._job(record)
         if job is None or meaning_of(job, seated=True).state is MachineState.GONE:
             return True
         return job.state == "COMPLETING" and self._silent_seconds(_spool(record)) >= _SILENT_SECONDS
@@ -259,12 +265,7 @@ class Slurm:
         return frozenset()
 
     def _until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        deadline = self._clock.monotonic() + seconds
-        while not condition():
-            if self._clock.monotonic() > deadline:
-                return False
-            self._clock.sleep(_LOOK_EVERY)
-        return True
+        return wait_until(self._clock, condition, seconds, _LOOK_EVERY)
 
     def _folder(self, machine_id: str) -> MachineFolder:
         return checked(self._home.slurm_machine(machine_id), machine_id, _PREFIX)

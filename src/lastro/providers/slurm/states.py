@@ -82,18 +82,18 @@ def _waits(job: Job) -> str:
     return f"it waits in the queue{why}{guess}"
 
 
-def parse_jobs(text: str) -> dict[str, Job]:
-    """Return the jobs in what `squeue --format` of `FORMAT` has printed, by name; of two, the later one.
+def parse_jobs(text: str) -> dict[int, Job]:
+    """Return the jobs in what `squeue --format` of `FORMAT` has printed, by number.
 
     Lines of jobs that lastro did not name may hold anything, and are passed over.
     """
-    found: dict[str, Job] = {}
+    found: dict[int, Job] = {}
     for line in text.splitlines():
         parts = line.split("|")
         if len(parts) != len(FORMAT.split("|")) or not parts[0].isdigit():
             continue
         number, state, reason, nodes, used, expected, name = parts
-        job = Job(
+        found[int(number)] = Job(
             number=int(number),
             name=name,
             state=state,
@@ -102,8 +102,6 @@ def parse_jobs(text: str) -> dict[str, Job]:
             used_seconds=parse_used(used),
             expected=expected if expected not in ("N/A", "", "Unknown") and state in _QUEUED else None,
         )
-        if name not in found or found[name].number < job.number:
-            found[name] = job
     return found
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from lastro import strictjson
 from lastro.clock import Clock, elapsed
-from lastro.errors import ProviderError, UsageError
+from lastro.errors import ProviderError
 from lastro.locale import _
 from lastro.paths import Disk, Home, MachineFolder
 from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
-from lastro.providers.machine_ids import checked, digest_of, not_running
+from lastro.providers.machine_ids import checked, digest_of, not_running, takes_no_faults
 from lastro.providers.records import End, Record, make_record, read_end, read_record, write_end
 from lastro.providers.ssh.channel import Channel, is_away
 from lastro.providers.ssh.replica import Replica
@@ -69,12 +69,7 @@ class Ssh:
 
     def create(self, request: MachineRequest) -> Machine:
         if request.faults:
-            raise UsageError(
-                _("scripted faults cannot be executed on '{name}': its machines are real").format(
-                    name=self.name
-                ),
-                hint=_("rehearse with --on local"),
-            )
+            raise takes_no_faults(self.name)
         self._channel.connect()
         node = str(self._channel.hello["node"])
         machine_id = f"{_PREFIX}{node[-6:]}-{digest_of(self._home, request.tag)[:8]}"
