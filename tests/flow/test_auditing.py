@@ -22,6 +22,7 @@ from lastro.errors import UsageError
 from lastro.flow.auditing import audit
 from lastro.paths import CampaignFolder
 from tests.flow.campaigns import SmallCampaign, small_campaign
+from tests.flow.flips import with_a_flip
 
 #: Reloads what `total.json` says, unless a file outside forbids it: a machine on which it cannot work.
 RELOAD = """
@@ -119,12 +120,7 @@ def test_one_flipped_byte_of_any_file_is_found_and_the_file_named(moved: Campaig
 
 
 def _finds(folder: CampaignFolder, path: Path, place: int) -> bool:
-    whole = path.read_bytes()
-    flipped = bytearray(whole)
-    flipped[place] ^= 1
-    path.write_bytes(flipped)
-    found = look(folder)
-    path.write_bytes(whole)
+    found = with_a_flip(path, place, lambda: look(folder))
     name = path.relative_to(folder.root).as_posix()
     return found.exit_code == 8 and name in {one.path for one in found.damage}
 

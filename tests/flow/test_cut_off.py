@@ -26,6 +26,7 @@ from lastro.paths import CampaignFolder, Home
 from lastro.providers.local import Local
 from lastro.storage.digest import sha256_file
 from tests.flow.campaigns import SmallCampaign, small_campaign, wait_for
+from tests.flow.flips import with_a_flip
 
 
 @pytest.fixture(scope="module")
@@ -113,12 +114,7 @@ def test_one_flipped_byte_of_any_file_that_is_held_is_found_and_the_file_named(
 
 
 def _finds(folder: CampaignFolder, path: Path, place: int) -> bool:
-    whole = path.read_bytes()
-    flipped = bytearray(whole)
-    flipped[place] ^= 1
-    path.write_bytes(flipped)
-    found = look(folder)
-    path.write_bytes(whole)
+    found = with_a_flip(path, place, lambda: look(folder))
     name = path.relative_to(folder.root).as_posix()
     return found.exit_code == 8 and not found.whole and name in {one.path for one in found.damage}
 

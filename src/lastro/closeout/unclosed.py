@@ -73,7 +73,7 @@ def look_at_unclosed(
         found += _outputs(folder, run)
     kept, saves = _checkpoints(folder, view, streams)
     found += saves
-    absent = [one.path for one in found if one.lacks] if partial else []
+    absent = {one.path for one in found if one.lacks} if partial else set()
     found = [one for one in found if one.path not in absent]
     held = frozenset(one.path for one in found)
     return Unclosed(
