@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -94,6 +95,40 @@ def test_one_tag_is_one_job_also_when_its_number_was_lost(slurm: Cluster, home: 
     alive = [state for state in slurm.jobs().values() if state in ("PENDING", "RUNNING")]
     assert len(alive) == 1
     provider(home).delete(first.id)
+
+
+@pytest.fixture
+def lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file: while it is there the next squeue lists no job, and removes it."""
+    lie, real = tmp_path / "lie", shutil.which("squeue")
+    squeue = tmp_path / "bin" / "squeue"
+    squeue.parent.mkdir()
+    squeue.write_text(f'#!/bin/sh\nif [ -e {lie} ]; then rm {lie}; exit 0; fi\nexec {real} "$@"\n')
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{squeue.parent}:{os.environ['PATH']}")
+    return lie
+
+
+def test_an_answer_that_leaves_a_job_out_once_makes_nothing_gone_and_nothing_twice(
+    slurm: Cluster, home: Home, tmp_path: Path, lies: Path
+) -> None:
+    """It is left out when it is looked at, when it is asked for again, and when it is let go."""
+    at = provider(home)
+    held = at.create(request(tmp_path, hold=""))
+    number, before = job_of(home, held), set(slurm.jobs())
+    lies.touch()
+    once = provider(home).describe(held.id)
+    home.slurm_machine(held.id).job.unlink()
+    lies.touch()
+    again = provider(home).create(request(tmp_path, hold=""))
+    lies.touch()
+    provider(home).delete(held.id)
+
+    assert not lies.exists()
+    assert (once.state, "it is asked again" in str(once.cause)) == (MachineState.UNKNOWN, True)
+    assert (again.id, job_of(home, again), set(slurm.jobs())) == (held.id, number, before)
+    assert slurm.jobs()[number] == "CANCELLED"
+    assert at.describe(held.id).cause == "deleted"
 
 
 def test_a_script_that_somebody_hands_in_again_starts_nothing_twice(

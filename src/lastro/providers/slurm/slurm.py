@@ -28,6 +28,8 @@ _SECONDS_TO_ANSWER = 60.0
 _SECONDS_TO_END = 15.0
 #: How long one may take that gives signs: it copies what of value lies on its node only.
 _SECONDS_TO_RESCUE = 1800.0
+#: Seconds between two answers of which neither lists a job that was submitted: then it is gone.
+_APART_SECONDS = 2.0
 #: A seat that gave no sign for so long does not answer: it gives one each second.
 _SILENT_SECONDS = 10.0
 #: What is told as the node of a machine that has none yet.
@@ -62,7 +64,7 @@ class Slurm:
         if not folder.job.exists():
             make_record(spool, record)
             # One that an earlier call of this tag has submitted, and could not write down, is it.
-            known = self._job(record, now=True)
+            known = self._sought(record, spool)
             number = known.number if known is not None else self._submit(record, spool)
             atomic.write_text(folder.job, strictjson.pretty({"job": number}))
         return self.describe(machine_id)
@@ -75,11 +77,25 @@ class Slurm:
         jobs = self._cluster.jobs(now=now)
         known = read_or_none(self._home.slurm_machine(record.id).job)
         if known is not None:
-            return jobs.get(known["job"])
-        name = _job_name(record.id, record.request.campaign)
-        return min(
-            (one for one in jobs.values() if one.name == name), key=lambda one: one.number, default=None
-        )
+            job = jobs.get(known["job"])
+        else:
+            name = _job_name(record.id, record.request.campaign)
+            named = (one for one in jobs.values() if one.name == name)
+            job = min(named, key=lambda one: one.number, default=None)
+        if job is not None:
+            self._missed.pop(record.id, None)
+        return job
+
+    def _sought(self, record: Record, spool: MachineFolder) -> Job | None:
+        """Return a machine's job; None only when nothing was submitted, or two answers do not list it.
+
+        A controller that was restarted, or is busy, may leave a job out once.
+        """
+        job = self._job(record, now=True)
+        if job is None and (spool.script.exists() or not spool.root.is_dir()):
+            self._clock.sleep(_APART_SECONDS)
+            job = self._job(record, now=True)
+        return job
 
     def _submit(self, record: Record, spool: MachineFolder) -> int:
         request = record.request
@@ -136,7 +152,6 @@ class Slurm:
             return None, Meaning(state=MachineState.UNKNOWN, cause=error.message)
         if job is None:
             return None, self._not_listed(record.id)
-        self._missed.pop(record.id, None)
         meaning = meaning_of(job, seated=seated)
         if meaning.state is MachineState.RUNNING and seated and silent >= _SILENT_SECONDS:
             self._dead.add(job.nodes)
@@ -229,17 +244,16 @@ class Slurm:
             return
         if spool.root.is_dir():  # a disk that is away is told nothing
             atomic.claim(spool.deletion, strictjson.dumps({"cause": "deleted"}).encode())
-        job = self._job(record, now=True)
+        job = self._sought(record, spool)
         if job is not None and not self._ends_itself(record, job):
             self._cluster.cancel(job.number)
-        if not self._until(lambda: self._is_over(record), _SECONDS_TO_ANSWER):
+        if job is not None and not self._until(lambda: self._is_over(record), _SECONDS_TO_ANSWER):
             raise ProviderError(
-                _("job {number} was cancelled and has not ended").format(number=job.number if job else "?"),
+                _("job {number} was cancelled and has not ended").format(number=job.number),
                 hint=_("its node may hang; Slurm goes on trying, and `lastro stop --release` looks again"),
             )
-        job = self._job(record)
-        said = read_end(spool)
-        used = job.used_seconds if job else said.used_seconds if said else None
+        last, said = self._job(record) or job, read_end(spool)
+        used = last.used_seconds if last else said.used_seconds if said else None
         write_end(folder, End(at=self._clock.stamp(), cause="deleted", used_seconds=used))
 
     def _ends_itself(self, record: Record, job: Job) -> bool:
@@ -257,7 +271,9 @@ class Slurm:
     def _is_over(self, record: Record) -> bool:
         """Tell whether Slurm has ended a job that was cancelled, also one whose node has died meanwhile."""
         job = self._job(record)
-        if job is None or meaning_of(job, seated=True).state is MachineState.GONE:
+        if job is None:
+            return self._not_listed(record.id).state is MachineState.GONE
+        if meaning_of(job, seated=True).state is MachineState.GONE:
             return True
         return job.state == "COMPLETING" and self._silent_seconds(_spool(record)) >= _SILENT_SECONDS
 
