@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -128,5 +129,23 @@ disk_option = option(
     "--disk",
     type=click.Path(path_type=Path, file_okay=False),
     help="The persistent disk. Wins over the campaign file.",
+)
+
+
+def _use_ssh_config(_ctx: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
+    """Let every ssh that this command starts read that file."""
+    from lastro.providers.ssh.transport import CONFIG  # late: the help of all commands needs no provider
+
+    if value is not None:
+        os.environ[CONFIG] = str(value.absolute())
+
+
+ssh_config_option = option(
+    "--ssh-config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    expose_value=False,
+    callback=_use_ssh_config,
+    help="Another configuration of ssh than your own; else $LASTRO_SSH_CONFIG names it.",
 )
 as_json_option = option("--json", "as_json", is_flag=True, help="Print one JSON object.")

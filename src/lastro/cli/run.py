@@ -20,6 +20,7 @@ from lastro.cli.options import (
     option,
     refuse_saves_without_command,
     resume_arg_option,
+    ssh_config_option,
 )
 from lastro.cli.render import echo, narrator, print_json, show, unread
 from lastro.cli.waiting_text import waiting_json, waiting_text
@@ -48,6 +49,7 @@ from lastro.view.terminal import status, summary
 @option("--smoke", is_flag=True, help="All of it in small, on this computer: does the path work?")
 @checkpoints_option
 @resume_arg_option
+@ssh_config_option
 @option("--take-over", is_flag=True, help="Drive from here what another home has driven until now.")
 @option("--revise", metavar="WHY", help="Why the campaign file differs from the frozen plan.")
 @option(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_option, command, option
+from lastro.cli.options import as_json_option, campaign_option, command, option, ssh_config_option
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
@@ -43,6 +43,7 @@ from lastro.view.terminal import status as status_view
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the report as it is now to this HTML file, too.",
 )
+@ssh_config_option
 @as_json_option
 def status(campaign_file: Path, text: str | None, report: Path | None, as_json: bool) -> None:
     """Show what runs, what it has cost, what is at risk.

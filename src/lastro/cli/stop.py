@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_option, command, option
+from lastro.cli.options import as_json_option, campaign_option, command, option, ssh_config_option
 from lastro.cli.render import narrator, print_json
 from lastro.clock import SystemClock
 from lastro.errors import StorageError
@@ -32,6 +32,7 @@ from lastro.view.words import run_status
     is_flag=True,
     help="Then let the machines go, so that nothing bills any more.",
 )
+@ssh_config_option
 @as_json_option
 @click.pass_context
 def stop(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lastro.clock import Clock
 from lastro.errors import UsageError
@@ -12,6 +12,8 @@ from lastro.journal.views import AttemptView, CampaignView, RunView
 from lastro.locale import _
 
 _LOOK_SECONDS = 0.2
+#: What another process fetches has arrived so long after the first of it has: two exchanges.
+_ARRIVES_SECONDS = 2.0
 #: A log is read in pieces of so many bytes.
 CHUNK_BYTES = 2**20
 
@@ -43,10 +45,19 @@ def read_log(session: Session, run: RunView) -> Iterator[bytes]:
         yield from _from(session, run, life, 0)
 
 
-def follow_log(session: Session, run: RunView, clock: Clock) -> Iterator[bytes]:
-    """Give everything that was printed, and go on until the run has ended for good."""
+def follow_log(session: Session, run: RunView, clock: Clock, tell: Callable[[str], None]) -> Iterator[bytes]:
+    """Give everything that was printed, and go on until the run has ended for good.
+
+    Of a machine on another computer a living `lastro run` brings it here; where none lives, it is asked for.
+
+    Raises:
+        ProviderError: that computer will not have us any more.
+        StorageError: its disk is away, or is another one.
+    """
     shown: dict[int, int] = {}
+    there = _There(session, tell)
     while True:
+        complete = there.look()
         run = session.view().run(run.id)
         for life in run.attempts:
             if life.number not in shown:
@@ -56,8 +67,38 @@ def follow_log(session: Session, run: RunView, clock: Clock) -> Iterator[bytes]:
                 shown[life.number] += len(chunk)
                 yield chunk
         if run.status in ("completed", "stopped", "failed", "paused", "superseded"):
+            if complete:
+                return
+            clock.sleep(_ARRIVES_SECONDS)  # its last lines may be behind the word of its end
+            for life in run.attempts:
+                yield from _from(session, run, life, shown[life.number])
             return
         clock.sleep(_LOOK_SECONDS)
+
+
+class _There:
+    """The other computer that a run works on, if it does: asked for what is new, and told when it is away."""
+
+    def __init__(self, session: Session, tell: Callable[[str], None]) -> None:
+        self._session, self._tell = session, tell
+        self._away: str | None = None
+
+    def look(self) -> bool:
+        """Bring here what is new; True when all that was printed until now is here."""
+        link = self._session.link
+        if link is None:
+            return True
+        if self._session.is_driven():
+            return False
+        self._session.exchange(reading=True)
+        if (link.trouble is None) != (self._away is None):
+            self._tell(
+                _("{name} answers again").format(name=self._session.facts.provider)
+                if link.trouble is None
+                else _("{why}; what runs there goes on, and it is asked again").format(why=link.trouble)
+            )
+        self._away = link.trouble
+        return link.trouble is None
 
 
 def _title(life: AttemptView) -> bytes:

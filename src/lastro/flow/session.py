@@ -169,10 +169,14 @@ class Session:
                 hold_end(self.on_disk, self.stream_name, data)
         self.exchange(now=True)
 
-    def exchange(self, *, now: bool = False) -> None:
-        """Where the disk lies on another computer: bring home's copy of it, and that disk, up to date."""
+    def exchange(self, *, now: bool = False, reading: bool = False) -> None:
+        """Where the disk lies on another computer: bring home's copy of it, and that disk, up to date.
+
+        `reading`: the copy only.
+        """
         if self.link is not None:
-            self.link.exchange(self.on_disk, self.stream_name, supervisors(self.on_disk), now=now)
+            asked = supervisors(self.on_disk)
+            self.link.exchange(self.on_disk, self.stream_name, asked, now=now, reading=reading)
 
     def fetch(self) -> None:
         """Where the disk lies on another computer: bring here, whole, what runs have delivered."""

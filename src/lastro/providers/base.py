@@ -13,7 +13,7 @@ from dataclasses import asdict, field, replace
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lastro import strictjson
 from lastro.billing import Lease
@@ -51,7 +51,7 @@ class Fault:
     notice_seconds None: killed without notice. Each fault fires once in a campaign. `index` is its position
     in the faults file, `occurrence` its number among those that say the same. With `create` it is no loss but
     a refusal: that one of the campaign's machines on its disk, counted from 1 and refusals with them, is
-    not to be had.
+    not to be had. With `silent` the machine stays, and everything on it is frozen: nobody hears of it again.
     """
 
     index: int
@@ -60,12 +60,14 @@ class Fault:
     step: int = 0
     notice_seconds: float | None = None
     create: int | None = None
+    silent: bool = False
 
     @property
     def key(self) -> str:
         """What the fault is known by once it has fired: what it says, not its place in a file."""
         notice = None if self.notice_seconds is None else float(self.notice_seconds)
-        told = strictjson.dumps([self.run, self.step, notice, self.create, self.occurrence])
+        more = ["silent"] if self.silent else []
+        told = strictjson.dumps([self.run, self.step, notice, self.create, self.occurrence, *more])
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
@@ -167,6 +169,51 @@ class Machine:
     queued: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A machine that another home has asked for, as the campaign's journal tells it.
+
+    `id`, `node`, `born` None: it was intended, and that it was made is not known. `home`: the id of the home
+    that asked for it; `host`: the name of the computer on which that home lies.
+    """
+
+    home: str
+    host: str | None
+    id: str | None
+    node: str | None
+    born: Stamp | None
+    request: MachineRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """Something that is alive and bears the mark of a machine. `what`: how it is found by hand."""
+
+    machine: str
+    what: str
+
+
+@runtime_checkable
+class Adopts(Protocol):
+    """A provider that tells what is there, whichever home has made it, and can take it over."""
+
+    def adopt(self, made: Made) -> Machine:
+        """Know a machine of another home from now on as if this home had made it, and return it.
+
+        Where it cannot be asked from here it is UNKNOWN, with its cause, and nothing is kept of it.
+
+        Raises ProviderError when nobody answers.
+        """
+        ...
+
+    def traces(self) -> list[Trace]:
+        """Return what is alive there with lastro's mark, also what no home knows any more.
+
+        Raises ProviderError when nobody answers.
+        """
+        ...
+
+
 class Link(Protocol):
     """The way to a disk on another computer, of which the part that home needs is copied here.
 
@@ -178,9 +225,18 @@ class Link(Protocol):
     trouble: str | None
 
     def exchange(
-        self, campaign: CampaignFolder, mine: str, processes: Collection[ProcessId], *, now: bool = False
+        self,
+        campaign: CampaignFolder,
+        mine: str,
+        processes: Collection[ProcessId],
+        *,
+        now: bool = False,
+        reading: bool = False,
     ) -> None:
-        """Bring there what home wrote and here what was written there; who is away is asked again later."""
+        """Bring there what home wrote and here what was written there; who is away is asked again later.
+
+        `reading`: bring here only; nothing is written there.
+        """
         ...
 
     def alive(self, process: ProcessId) -> bool | None:

@@ -110,7 +110,13 @@ class Replica:
     # --- exchanging -----------------------------------------------------------------------------------
 
     def exchange(
-        self, campaign: CampaignFolder, mine: str, processes: Collection[ProcessId], *, now: bool = False
+        self,
+        campaign: CampaignFolder,
+        mine: str,
+        processes: Collection[ProcessId],
+        *,
+        now: bool = False,
+        reading: bool = False,
     ) -> None:
         """Bring what home wrote there, and what the machine wrote here.
 
@@ -121,6 +127,7 @@ class Replica:
             mine: the name of the stream that this home writes.
             processes: supervisors on the machine, to be asked whether they live.
             now: do not wait for the next time that it is due.
+            reading: bring here only, for who looks on.
 
         Raises:
             Fenced: another home has taken a number that this one wanted.
@@ -132,7 +139,8 @@ class Replica:
         try:
             if self._reconnected() or not self._told_what_is_here:
                 self._pull(campaign, mine, processes)
-            self._push(campaign, mine)
+            if not reading:
+                self._push(campaign, mine)
             self._pull(campaign, mine, processes)
         except ProviderError as error:
             if not is_away(error):
