@@ -12,6 +12,7 @@ from lastro.disk.facts import open_disk
 from lastro.errors import CapacityRefused
 from lastro.journal.signals import Heartbeat, read_beat
 from lastro.paths import Disk, Home
+from lastro.procs.identity import entry_of
 from lastro.procs.killtree import members
 from lastro.providers import environment
 from lastro.providers.base import Fault, MachineState, numbered
@@ -79,6 +80,31 @@ def test_a_job_that_does_not_heed_the_notice_is_killed_when_it_is_over(local: Lo
     beat = read_beat(run.attempt(1).heartbeat)
     assert gone.cause == "preempted with notice"
     assert beat is not None and beat.step > 5
+
+
+def test_a_machine_that_freezes_stays_and_nothing_on_it_does_anything_until_it_is_let_go(
+    local: Local, tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    frozen = Fault(index=0, run="shift", step=10, silent=True)
+    machine = running(local, disk, faults=(frozen,))
+
+    run = run_on(local, machine, disk, name="shift")
+
+    eventually(lambda: local.fired(disk, "digits") == {frozen.key})
+    eventually(lambda: all(state in "Tt" for state in _states(machine.id)))
+    beat = run.attempt(1).heartbeat.read_bytes()
+    assert local.describe(machine.id).state is MachineState.RUNNING
+    assert _states(machine.id)
+    local.delete(machine.id)
+    assert run.attempt(1).heartbeat.read_bytes() == beat
+    assert not members(environment.marker(machine.id)).all
+
+
+def _states(machine_id: str) -> list[str]:
+    """Return the states of all processes of a machine but the one that is the machine."""
+    found = members(environment.marker(machine_id)).all
+    return [entry.state for process in found if (entry := entry_of(process.pid)) is not None]
 
 
 def test_a_fault_fires_once_over_all_machines_of_a_campaign(local: Local, tmp_path: Path) -> None:

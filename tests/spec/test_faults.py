@@ -52,3 +52,17 @@ def test_a_machine_that_is_not_to_be_had_has_nothing_but_its_number(tmp_path: Pa
         path.write_text(f"faults:\n  - {text}\n")
         with pytest.raises(CampaignInvalid, match=problem):
             load_faults(path, runs=["a"])
+
+
+def test_a_machine_may_freeze_instead_of_being_taken_away(tmp_path: Path) -> None:
+    path = tmp_path / "faults.yaml"
+    path.write_text("faults:\n  - {run: a, step: 3, silent: true}\n")
+
+    assert load_faults(path, runs=["a"]) == (FaultSpec(index=0, run="a", step=3, silent=True),)
+    for text, problem in (
+        ("{run: a, step: 3, silent: true, notice: 5s}", "freezes gives no notice"),
+        ("{create: 2, silent: true}", "never had cannot freeze"),
+    ):
+        path.write_text(f"faults:\n  - {text}\n")
+        with pytest.raises(CampaignInvalid, match=problem):
+            load_faults(path, runs=["a"])

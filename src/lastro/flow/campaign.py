@@ -176,6 +176,7 @@ def _faults(wish: Wish, draft: Draft, provider: Provider) -> tuple[Fault, ...]:
             step=fault.step,
             notice_seconds=fault.notice_seconds,
             create=fault.create,
+            silent=fault.silent,
         )
         for fault in specs
     )

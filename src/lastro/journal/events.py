@@ -56,7 +56,7 @@ class EventType(str, Enum):
     RUN_GIVEN_UP = "run.given_up"  # run, why
     ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step, items
     STREAM_INGESTED = "stream.ingested"  # source, events (how many), head
-    FAULT_FIRED = "fault.fired"  # index, key, run, step, notice_seconds
+    FAULT_FIRED = "fault.fired"  # index, key, run, step, notice_seconds, create, silent
     # deliverable.judged: run, name, path, verdict, why, level, level_why, loader, versions, seconds, digest,
     # metric, content, duplicate_of, near, bases, warnings
     DELIVERABLE_JUDGED = "deliverable.judged"

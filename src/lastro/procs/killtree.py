@@ -165,6 +165,19 @@ def end_tree(
     return ended
 
 
+def freeze(marker: tuple[str, str], roots: Sequence[ProcessId | int] = ()) -> Members:
+    """Stop a tree (see `members`) without ending it, and return what was stopped; it never thaws by itself."""
+    stopped = NOBODY
+    for _look in range(_FREEZING_LOOKS):
+        found = members(marker, roots)
+        fresh = found.all - stopped.all
+        stopped |= found
+        _signal_all(fresh, signal.SIGSTOP)
+        if not fresh:
+            break
+    return stopped
+
+
 def _ask(marker: tuple[str, str], roots: Sequence[ProcessId | int], grace_seconds: float) -> None:
     own = {root if isinstance(root, int) else root.pid for root in roots}
     asked = [process for process in members(marker, roots).all if process.pid in own]

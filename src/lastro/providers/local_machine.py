@@ -18,6 +18,7 @@ from lastro.billing import Lease, LeaseKind
 from lastro.clock import Clock, SystemClock, iso
 from lastro.errors import LastroError
 from lastro.paths import Disk, MachineFolder
+from lastro.procs.killtree import freeze
 from lastro.providers import environment, jail, scratch
 from lastro.providers.base import Fault, MachineState
 from lastro.providers.ending import end_machine
@@ -136,6 +137,9 @@ class LocalMachine:
 
     def _suffer(self, fault: Fault) -> str | None:
         say(f"fault {fault.index}: run {fault.run} has reached step {fault.step}")
+        if fault.silent:
+            freeze(environment.marker(self._id), [os.getpid()])
+            return None
         if fault.notice_seconds is None:
             return "preempted without notice"
         now = iso(self._clock.now())

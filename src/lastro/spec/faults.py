@@ -17,7 +17,8 @@ class FaultSpec:
     """One scripted loss: when the run named `run` is seen at `step` or later.
 
     `index` is its position in the file, from 0. `notice_seconds` None: without notice. With `create` it is a
-    refusal instead: that one of the campaign's machines, counted from 1, is not to be had.
+    refusal instead: that one of the campaign's machines, counted from 1, is not to be had. `silent`: the
+    machine is not taken away but freezes, and says nothing any more.
     """
 
     index: int
@@ -25,6 +26,7 @@ class FaultSpec:
     step: int = 0
     notice_seconds: float | None = None
     create: int | None = None
+    silent: bool = False
 
 
 class Fault(Strict):
@@ -38,6 +40,7 @@ class Fault(Strict):
         BeforeValidator(lambda value: None if value == "none" else value),
         AlsoWritten({"const": "none"}),
     ] = None
+    silent: bool = False
 
     @model_validator(mode="after")
     def _one_kind(self) -> Fault:
@@ -47,7 +50,11 @@ class Fault(Strict):
                     raise Contradiction(
                         Problem((name,), _("a machine that is never had has no {name}").format(name=name))
                     )
+            if self.silent:
+                raise Contradiction(Problem(("silent",), _("a machine that is never had cannot freeze")))
             return self
+        if self.silent and self.notice is not None:
+            raise Contradiction(Problem(("notice",), _("a machine that freezes gives no notice")))
         for name, value in (("run", self.run), ("step", self.step)):
             if value is None:
                 raise Contradiction(
@@ -74,6 +81,7 @@ class Faults(Strict):
                 step=fault.step or 0,
                 notice_seconds=_seconds(fault.notice),
                 create=fault.create,
+                silent=fault.silent,
             )
             for index, fault in enumerate(self.faults)
         )

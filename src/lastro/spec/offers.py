@@ -53,9 +53,10 @@ class Offer(Strict):
     of one GPU) otherwise. `gpus`, `memory` (of one GPU), `cpus` and `ram` are those of one machine; one
     without GPUs is a CPU machine. `renewal`: what a following term of a lot costs. `by_hour`: prices for
     parts of the day, whose hours are `utc` hours ahead of UTC. `interruptions` is the mean time between
-    them, `lifetimes` are hours for which machines were seen to live. `boot` is how long its machines take to
-    come up, `lead` how long it takes until the first can be had. `provider` None: anywhere. `disk` and
-    `egress` name rows of the same file.
+    them, `lifetimes` are hours for which machines were seen to live, `notice` is how long before its end a
+    machine is told of it; None: nobody knows. `boot` is how long its machines take to come up, `lead` how
+    long it takes until the first can be had. `provider` None: anywhere. `disk` and `egress` name rows of the
+    same file.
     """
 
     name: Text
@@ -83,6 +84,7 @@ class Offer(Strict):
     lead: DurationOrZero | None = None
     interruptions: Duration | None = None
     lifetimes: Annotated[tuple[Hours, ...], BeforeValidator(as_tuple)] = ()
+    notice: DurationOrZero | None = None
     by_hour: ByHour | None = None
     utc: Annotated[float, Field(ge=-12, le=14)] = 0
     disk: Text | None = None
