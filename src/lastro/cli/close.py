@@ -17,6 +17,7 @@ from lastro.flow.auditing import audit
 from lastro.flow.closing import Closing, close_session, page_again
 from lastro.flow.copying import copy_to, do_without, tell_copied
 from lastro.flow.session import find_session
+from lastro.flow.taking_over import session_to_take, take_over
 from lastro.locale import _
 from lastro.paths import Home, home_root
 from lastro.records import dataclass
@@ -46,12 +47,24 @@ _Target = click.Path(path_type=Path)
     metavar="[FILE]",
     help="Write the page for the notebook (Markdown); by itself to synthesis.md.",
 )
+@option(
+    "--take-over",
+    "taking_over",
+    is_flag=True,
+    help="Take the campaign from the home that drives it: save and end what runs, let its machines go.",
+)
 @option("--crate", type=_Target, help="Hand the campaign on as an RO-Crate: a new folder, or a .zip.")
 @campaign_option
 @as_json_option
 @click.pass_context
 def close(
-    ctx: click.Context, /, audited: Path | None, campaign_file: Path, as_json: bool, **given: Any
+    ctx: click.Context,
+    /,
+    audited: Path | None,
+    campaign_file: Path,
+    taking_over: bool,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Reload every output, add up the cost, conclude; or audit what was closed.
 
@@ -64,13 +77,14 @@ def close(
       lastro close
       lastro close --copy /mnt/other
       lastro close --no-second-copy --why "the folder is in the nightly backup"
+      lastro close --take-over
       lastro close --synthesis notes/digits.md --crate digits.zip
       lastro close --audit /mnt/disk/campaigns/digits --json
     """
     asked = _Asked(**given)
     clock = SystemClock()
     if audited is not None:
-        if asked.closes:
+        if asked.closes or taking_over:
             raise UsageError(_("an audit changes nothing"), hint=_("leave the other options out"))
         found = audit(audited, clock, reload=not asked.no_reload, signers=asked.signers)
         ctx.exit(tell_audit(found, as_json=as_json))
@@ -79,8 +93,12 @@ def close(
             _("--no-second-copy and --why belong together, and there is no copy then"),
             hint=_('lastro close --no-second-copy --why "the folder is in the nightly backup"'),
         )
-    session = find_session(Home(home_root()), clock, campaign_file)
-    tell = narrator(stderr=as_json)
+    home, tell = Home(home_root()), narrator(stderr=as_json)
+    if taking_over:
+        session = session_to_take(home, clock, campaign_file)
+        take_over(session, clock, tell)
+    else:
+        session = find_session(home, clock, campaign_file)
     copying = asked.copied is None and asked.why is None
     closing = close_session(session, clock, tell, key=asked.key, copying=copying)
     if asked.copied is not None:

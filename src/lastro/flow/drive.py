@@ -28,6 +28,7 @@ from lastro.flow.deciding import Standing, measured, standing_of, work_limit
 from lastro.flow.echo import Echo
 from lastro.flow.guarding import Guarding, before_deletion, rescue_what_can_be
 from lastro.flow.halting import HaltRequest, standing_halt
+from lastro.flow.inherited import Inherited
 from lastro.flow.lease_choice import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
@@ -132,7 +133,7 @@ class Driver:
         self._told.fired.update(str(facts.get("key")) for facts in drive.session.view().faults)
         self._mirrored = 0.0
         self._booting: dict[str, float] = {}
-        self._others = machines_of_others(drive.session)
+        self._inherited = Inherited(drive.session, drive.provider, drive.clock)
         self._noticed: dict[tuple[str, int], float] = {}
         self._gone: frozenset[str | None] = frozenset()
         self._pulse = Pulse(drive.session.on_disk)
@@ -215,7 +216,7 @@ class Driver:
             retiring=frozenset(self._retiring),
             silences=self._silences(view, supervised),
             max_silence=self._d.plan.silence_seconds,
-            others=self._others,
+            others=self._inherited.machines,
             leaving=self._leaving(view),
             limits=limits_by_machine(self._d.plan, view),
             fresh=limits_of_new(self._d.plan, view, self._lease(view)),
@@ -332,9 +333,7 @@ class Driver:
         try:
             return self._d.provider.describe(machine_id)
         except ProviderError as error:
-            if machine_id not in self._others:
-                raise
-            return unknown_machine(machine_id, error.message, self._d.clock.now())
+            return self._inherited.describe(machine_id, error)
 
     def _wanted(self, view: CampaignView) -> tuple[str, ...]:
         order = {"required": 0, "useful": 1, "exploratory": 2}
@@ -399,7 +398,10 @@ class Driver:
     def _recover(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Recover)
         intended = next(machine for machine in view.machines if machine.tag == action.tag)
-        self._create(action.tag, intended.lease)
+        if (theirs := self._inherited.recover(action.tag)) is not None:
+            self._note_created(action.tag, theirs)
+        else:
+            self._create(action.tag, intended.lease)
 
     def _create(self, tag: str, lease: Lease | None) -> None:
         """Make the machine of an intent; called again with the same tag it finds the one that was made."""
@@ -421,6 +423,9 @@ class Driver:
             self._refused(tag, error)
             return
         self._refusals = 0
+        self._note_created(tag, machine)
+
+    def _note_created(self, tag: str, machine: Machine) -> None:
         self._d.writer.append(
             EventType.MACHINE_CREATED,
             tag=tag,

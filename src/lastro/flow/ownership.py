@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from lastro import atomic, strictjson
@@ -19,7 +17,6 @@ from lastro.flow.session import Session
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
 from lastro.locale import _
-from lastro.providers.base import Machine, MachineState
 
 
 def own(session: Session, writer: StreamWriter, clock: Clock, *, take_over: bool) -> None:
@@ -83,28 +80,4 @@ def _owned_by(facts: Mapping[str, Any]) -> Fenced:
             home=facts["home"], host=facts["host"], at=facts["at"]
         ),
         hint=_("`lastro status` reads it from here; `lastro run --take-over` makes this home drive it"),
-    )
-
-
-def machines_of_others(session: Session) -> frozenset[str]:
-    """Return the machines that other homes have rented: their provider may not know them here."""
-    return frozenset(
-        str(event.facts["machine"])
-        for name, events in session.events().items()
-        if name.startswith("home-") and name != session.stream_name
-        for event in events
-        if event.type is EventType.MACHINE_CREATED
-    )
-
-
-def unknown_machine(machine_id: str, why: str, now: datetime) -> Machine:
-    """Return what is known here of another home's machine that could not be asked: that it may bill on."""
-    return Machine(
-        id=machine_id,
-        node="",
-        tag="",
-        state=MachineState.UNKNOWN,
-        workdir=Path(),
-        created_at=now,
-        cause=why,
     )

@@ -453,11 +453,21 @@ def _conclusion(home: Sequence[Event]) -> ConclusionView | None:
 # --- machines ---------------------------------------------------------------------------------
 
 
+#: A home that took over may tell the end of what another one has made, whose stream may come after its own.
+_ORDER = {
+    EventType.MACHINE_INTENDED: 0,
+    EventType.MACHINE_CREATED: 1,
+    EventType.MACHINE_REFUSED: 3,
+    EventType.MACHINE_GONE: 3,
+}
+
+
 def machine_views(home: Sequence[Event], now: Stamp) -> tuple[MachineView, ...]:
     """Return every machine that was ever asked for, in the order of the intents."""
     by_tag: dict[str, MachineView] = {}
     tag_of: dict[str, str] = {}
-    for event in home:
+    told = (event for event in home if event.type.value.startswith("machine."))
+    for event in sorted(told, key=lambda event: _ORDER.get(event.type, 2)):
         facts = event.facts
         if event.type is EventType.MACHINE_INTENDED:
             by_tag[facts["tag"]] = MachineView(

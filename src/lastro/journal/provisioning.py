@@ -97,7 +97,7 @@ def _of_home(campaign: str, events: Sequence[Event], first_steps: Mapping[str, f
             cards |= _cards(facts["plan"])
         elif event.type is EventType.MACHINE_INTENDED:
             by_tag[facts["tag"]] = _asked(campaign, event, cards)
-        elif event.type is EventType.MACHINE_CREATED:
+        elif event.type is EventType.MACHINE_CREATED and facts["tag"] in by_tag:  # else another home's wish
             tag_of[facts["machine"]] = facts["tag"]
             by_tag[facts["tag"]] = replace(
                 by_tag[facts["tag"]],
@@ -105,7 +105,7 @@ def _of_home(campaign: str, events: Sequence[Event], first_steps: Mapping[str, f
                 node=facts["node"],
                 request=_since(by_tag[facts["tag"]], event),
             )
-        elif event.type is EventType.MACHINE_REFUSED:
+        elif event.type is EventType.MACHINE_REFUSED and facts["tag"] in by_tag:
             by_tag[facts["tag"]] = _given_up(by_tag[facts["tag"]], event, facts["why"])
         elif (tag := tag_of.get(str(facts.get("machine")))) is not None:
             by_tag[tag] = _fold(by_tag[tag], event, first_steps, dispatched)

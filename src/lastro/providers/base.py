@@ -34,6 +34,7 @@ class Traits:
     far: it is another computer, with a disk of its own, which is reached through a `Link`. It may be away for
     a while, and goes on meanwhile.
     allotted: it is another computer, which a queue has allotted and which sees the same disk as this one.
+    takes_offers: its machines go by the offer that is asked for. False where every offer is the same machine.
     """
 
     creates: bool
@@ -42,6 +43,7 @@ class Traits:
     ends_itself: bool = False
     far: bool = False
     allotted: bool = False
+    takes_offers: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

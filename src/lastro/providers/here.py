@@ -15,9 +15,10 @@ from lastro.paths import Home, MachineFolder
 from lastro.procs.detach import start_detached
 from lastro.procs.killtree import end_tree
 from lastro.providers import environment
-from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
-from lastro.providers.machine_ids import checked, digest_of, not_running
+from lastro.providers.base import Machine, MachineRequest, MachineState, Made, Trace, Traits
+from lastro.providers.machine_ids import checked, digest_of, digest_of_another, not_running, unknown_machine
 from lastro.providers.records import End, Record, make_record, read_end, read_record, write_end
+from lastro.providers.traces import traces_on_this_box
 
 _MACHINE_ID_FILES = (Path("/etc/machine-id"), Path("/var/lib/dbus/machine-id"))
 
@@ -43,8 +44,7 @@ class Here:
                 hint=_("run lastro in the folder of the campaign"),
             )
         node = host_node()
-        digest = digest_of(self._home, request.tag)
-        machine_id = f"here-{node[-6:]}-{digest[:8]}"
+        machine_id = _id(node, digest_of(self._home, request.tag))
         folder = self._home.here_machine(machine_id)
         born = self._clock.stamp()
         make_record(folder, Record(id=machine_id, node=node, born=born, request=request))
@@ -96,8 +96,26 @@ class Here:
     def fired(self, campaign_disk: Path, campaign: str) -> frozenset[str]:
         return frozenset()
 
+    def adopt(self, made: Made) -> Machine:
+        node, now = host_node(), self._clock.stamp()
+        machine_id = made.id or _id(made.node or node, digest_of_another(made))
+        if (made.node or node) != node:
+            return unknown_machine(
+                machine_id, _("it is another computer than this one"), now.at, made.request.tag
+            )
+        record = Record(id=machine_id, node=node, born=made.born or now, request=made.request)
+        make_record(self._home.here_machine(machine_id), record)
+        return self.describe(machine_id)
+
+    def traces(self) -> list[Trace]:
+        return traces_on_this_box("here-")
+
     def _folder(self, machine_id: str) -> MachineFolder:
         return checked(self._home.here_machine(machine_id), machine_id, "here-")
+
+
+def _id(node: str, digest: str) -> str:
+    return f"here-{node[-6:]}-{digest[:8]}"
 
 
 def host_node() -> str:

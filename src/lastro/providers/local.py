@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -16,32 +17,35 @@ from lastro.paths import Home, MachineFolder
 from lastro.procs.detach import start_detached
 from lastro.procs.identity import ProcessId, entry_of, is_alive, send
 from lastro.providers import faults, jail
-from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
-from lastro.providers.ending import bury
+from lastro.providers.base import Machine, MachineRequest, MachineState, Made, Trace, Traits
+from lastro.providers.ending import bury, end_machine
 from lastro.providers.local_disks import require_attachable
-from lastro.providers.machine_ids import checked, digest_of, not_running
+from lastro.providers.machine_ids import checked, digest_of, digest_of_another, not_running, unknown_machine
 from lastro.providers.records import End, Record, make_record, read_end, read_or_none, read_record, write_end
 from lastro.providers.spool import ask
+from lastro.providers.traces import hosted_folder, traces_on_this_box
+from lastro.providers.who import LOCAL_MACHINE
 
 _LOOK_EVERY = 0.01
 #: How long a machine's process may take to start, to answer, and to end everything, on a loaded box.
 _SECONDS_TO_ANSWER = 60.0
+#: How long a process that is being started may not be in the table yet under its own command line.
+_SECONDS_TO_BE_SEEN = 2.0
 
 
 class Local:
     """A machine is a detached process (`local_machine`) with a scratch of its own; the disk is a folder."""
 
     name = "local"
-    traits = Traits(creates=True, own_workdir=True, takes_faults=True, ends_itself=True)
+    traits = Traits(creates=True, own_workdir=True, takes_faults=True, ends_itself=True, takes_offers=True)
 
     def __init__(self, home: Home, clock: Clock) -> None:
         self._home, self._clock = home, clock
 
     def create(self, request: MachineRequest) -> Machine:
         digest = digest_of(self._home, request.tag)
-        machine_id = f"local-{digest[:10]}"
+        machine_id, node = _id(digest), _node(digest)
         folder = self._home.local_machine(machine_id)
-        node = f"node-{digest[10:22]}"
         born = self._clock.stamp()
         if not folder.record.exists():
             require_attachable(self._home, self._clock, request.disk)
@@ -134,6 +138,34 @@ class Local:
             self._until(lambda: not is_alive(host))
             bury(folder, self._clock)
 
+    def adopt(self, made: Made) -> Machine:
+        digest, now = digest_of_another(made), self._clock.stamp()
+        machine_id, born = made.id or _id(digest), made.born or now
+        if made.host != platform.node() or (born.boot and born.boot != now.boot):
+            why = _("it is a process of another computer, or of an earlier boot of this one")
+            return unknown_machine(machine_id, why, now.at, made.request.tag)
+        folder = self._home.local_machine(machine_id)
+        if not folder.root.exists():
+            atomic.make_folder(folder.root.parent)
+            if (theirs := self._seen(machine_id)) is not None:
+                folder.root.symlink_to(theirs.root.absolute())  # records and requests stay where they are
+            else:
+                node = made.node or _node(digest)
+                make_record(folder, Record(id=machine_id, node=node, born=born, request=made.request))
+                _forbid_boot(folder)
+                end_machine(folder, "its process was gone when another home took over", self._clock)
+        return self.describe(machine_id)
+
+    def _seen(self, machine_id: str) -> MachineFolder | None:
+        """Return where another home has a machine whose process lives; None when two looks do not find it."""
+        if (found := hosted_folder(machine_id)) is None:
+            self._clock.sleep(_SECONDS_TO_BE_SEEN)
+            found = hosted_folder(machine_id)
+        return found
+
+    def traces(self) -> list[Trace]:
+        return traces_on_this_box(LOCAL_MACHINE)
+
     def fired(self, campaign_disk: Path, campaign: str) -> frozenset[str]:
         return faults.fired(self._home, campaign_disk, campaign)
 
@@ -141,7 +173,15 @@ class Local:
         return wait_until(self._clock, condition, _SECONDS_TO_ANSWER, _LOOK_EVERY)
 
     def _folder(self, machine_id: str) -> MachineFolder:
-        return checked(self._home.local_machine(machine_id), machine_id, "local-")
+        return checked(self._home.local_machine(machine_id), machine_id, LOCAL_MACHINE)
+
+
+def _id(digest: str) -> str:
+    return f"{LOCAL_MACHINE}{digest[:10]}"
+
+
+def _node(digest: str) -> str:
+    return f"node-{digest[10:22]}"
 
 
 def _forbid_boot(folder: MachineFolder) -> None:

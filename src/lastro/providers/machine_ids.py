@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from datetime import datetime
+from pathlib import Path
 
 from lastro.errors import ProviderError, UsageError
 from lastro.locale import _
 from lastro.paths import Home, MachineFolder
-from lastro.providers.base import Machine
+from lastro.providers.base import Machine, MachineState, Made
 from lastro.storage.home import home_id
 
 
@@ -18,7 +20,29 @@ def digest_of(home: Home, tag: str) -> str:
     The home is part of it: processes are ended by the id of their machine, and another home on this box
     may have used the same tag.
     """
-    return hashlib.sha256(f"{home_id(home)} {tag}".encode()).hexdigest()
+    return _digest(home_id(home), tag)
+
+
+def digest_of_another(made: Made) -> str:
+    """Return the digest that names the machine of another home."""
+    return _digest(made.home, made.request.tag)
+
+
+def _digest(home: str, tag: str) -> str:
+    return hashlib.sha256(f"{home} {tag}".encode()).hexdigest()
+
+
+def unknown_machine(machine_id: str, why: str, now: datetime, tag: str = "") -> Machine:
+    """Return what is known here of another home's machine that could not be asked: that it may bill on."""
+    return Machine(
+        id=machine_id,
+        node="",
+        tag=tag,
+        state=MachineState.UNKNOWN,
+        workdir=Path(),
+        created_at=now,
+        cause=why,
+    )
 
 
 def checked(folder: MachineFolder, machine_id: str, prefix: str) -> MachineFolder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -13,8 +14,15 @@ from lastro.clock import Clock, Stamp, from_iso, wait_until
 from lastro.errors import ProviderError
 from lastro.locale import _
 from lastro.paths import Disk, Home, MachineFolder
-from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
-from lastro.providers.machine_ids import checked, digest_of, not_running, takes_no_faults
+from lastro.providers.base import Machine, MachineRequest, MachineState, Made, Trace, Traits
+from lastro.providers.machine_ids import (
+    checked,
+    digest_of,
+    digest_of_another,
+    not_running,
+    takes_no_faults,
+    unknown_machine,
+)
 from lastro.providers.records import End, Record, make_record, read_end, read_or_none, read_record, write_end
 from lastro.providers.slurm.cluster import Cluster, Unanswered
 from lastro.providers.slurm.script import Script, options_at, without_nodes
@@ -22,6 +30,7 @@ from lastro.providers.slurm.states import Job, Meaning, meaning_of
 from lastro.providers.spool import ask
 
 _PREFIX = "slurm-"
+_JOB_PREFIX = "lastro-"
 _LOOK_EVERY = 0.05
 #: How long a seat may take to start a process or to end everything; a job that was cancelled, to be gone.
 _SECONDS_TO_ANSWER = 60.0
@@ -110,6 +119,29 @@ class Slurm:
         atomic.make_folder(spool.requests)
         atomic.write_text(spool.script, script.text())
         return self._cluster.submit(spool.script.absolute())
+
+    # --- of other homes -------------------------------------------------------------------------------
+
+    def adopt(self, made: Made) -> Machine:
+        machine_id = made.id or f"{_PREFIX}{digest_of_another(made)[:10]}"
+        request, now = made.request, self._clock.stamp()
+        folder, spool = self._home.slurm_machine(machine_id), Disk(request.disk).allotted(machine_id)
+        if spool.record.exists() and spool.record.stat().st_uid != os.getuid():
+            why = _("its job belongs to another user, whose jobs this one is not told of")
+            return unknown_machine(machine_id, why, now.at, request.tag)
+        record = Record(id=machine_id, node=_NO_NODE, born=made.born or now, request=request)
+        make_record(folder, record)
+        if made.id is None and not spool.script.exists():  # which is written before a job is submitted
+            write_end(folder, End(at=now, cause="it was never submitted", used_seconds=0.0))
+        return self.describe(machine_id)
+
+    def traces(self) -> list[Trace]:
+        return [
+            Trace(machine=f"{_PREFIX}{job.name.rpartition('-')[2]}", what=f"job {job.number}, {job.state}")
+            for job in self._cluster.jobs(now=True).values()
+            if job.name.startswith(_JOB_PREFIX)
+            and meaning_of(job, seated=True).state is not MachineState.GONE
+        ]
 
     # --- looking --------------------------------------------------------------------------------------
 
@@ -293,7 +325,7 @@ def _spool(record: Record) -> MachineFolder:
 
 def _job_name(machine_id: str, campaign: str) -> str:
     """Return what squeue shows, and what a job is found by: the digest in it is of the tag and this home."""
-    return f"lastro-{campaign[:24]}-{machine_id.removeprefix(_PREFIX)}"
+    return f"{_JOB_PREFIX}{campaign[:24]}-{machine_id.removeprefix(_PREFIX)}"
 
 
 def _earlier(now: Stamp, seconds: float) -> Stamp:

@@ -30,6 +30,7 @@ from lastro.providers.here import host_node
 from lastro.providers.ssh import wire
 from lastro.providers.ssh.looking import Looker
 from lastro.providers.telling import tell
+from lastro.providers.traces import traces_on_this_box
 from lastro.storage.digest import sha256_file
 
 #: Shells that take a command with `-lc`; others are not asked for the environment of a login.
@@ -61,6 +62,7 @@ class Agent:
             "start": self._start,
             "end": self._end,
             "facts": self._facts,
+            "traces": self._traces,
         }
 
     def answer(self, head: Mapping[str, Any], body: bytes) -> Answer:
@@ -117,6 +119,10 @@ class Agent:
     def _end(self, head: Mapping[str, Any], body: bytes) -> Answer:
         end_tree(environment.marker(head["machine"]))
         return {}, b""
+
+    def _traces(self, head: Mapping[str, Any], body: bytes) -> Answer:
+        """Tell which machines of whatever home have processes here."""
+        return {"found": [vars(one) for one in traces_on_this_box("ssh-")]}, b""
 
     # --- the disk -------------------------------------------------------------------------------------
 

@@ -13,8 +13,15 @@ from lastro.clock import Clock, elapsed
 from lastro.errors import ProviderError
 from lastro.locale import _
 from lastro.paths import Disk, Home, MachineFolder
-from lastro.providers.base import Machine, MachineRequest, MachineState, Traits
-from lastro.providers.machine_ids import checked, digest_of, not_running, takes_no_faults
+from lastro.providers.base import Machine, MachineRequest, MachineState, Made, Trace, Traits
+from lastro.providers.machine_ids import (
+    checked,
+    digest_of,
+    digest_of_another,
+    not_running,
+    takes_no_faults,
+    unknown_machine,
+)
 from lastro.providers.records import End, Record, make_record, read_end, read_record, write_end
 from lastro.providers.ssh.channel import Channel, is_away
 from lastro.providers.ssh.replica import Replica
@@ -72,7 +79,7 @@ class Ssh:
             raise takes_no_faults(self.name)
         self._channel.connect()
         node = str(self._channel.hello["node"])
-        machine_id = f"{_PREFIX}{node[-6:]}-{digest_of(self._home, request.tag)[:8]}"
+        machine_id = _id(node, digest_of(self._home, request.tag))
         folder = self._home.ssh_machine(machine_id)
         self._channel.ask("machine", machine=machine_id)
         make_record(folder, Record(id=machine_id, node=node, born=self._clock.stamp(), request=request))
@@ -154,11 +161,31 @@ class Ssh:
             cause = "another machine answers at its address"
         write_end(folder, End(at=self._clock.stamp(), cause=cause))
 
+    def adopt(self, made: Made) -> Machine:
+        self._channel.connect()
+        node, now = str(self._channel.hello["node"]), self._clock.stamp()
+        machine_id = made.id or _id(made.node or node, digest_of_another(made))
+        if (made.node or node) != node:
+            why = _("another machine answers at {where}").format(where=self.name)
+            return unknown_machine(machine_id, why, now.at, made.request.tag)
+        self._channel.ask("machine", machine=machine_id)
+        record = Record(id=machine_id, node=node, born=made.born or now, request=made.request)
+        make_record(self._home.ssh_machine(machine_id), record)
+        return self.describe(machine_id)
+
+    def traces(self) -> list[Trace]:
+        told, _none = self._channel.ask("traces")
+        return [Trace(machine=one["machine"], what=one["what"]) for one in told["found"]]
+
     def fired(self, campaign_disk: Path, campaign: str) -> frozenset[str]:
         return frozenset()
 
     def _folder(self, machine_id: str) -> MachineFolder:
         return checked(self._home.ssh_machine(machine_id), machine_id, _PREFIX)
+
+
+def _id(node: str, digest: str) -> str:
+    return f"{_PREFIX}{node[-6:]}-{digest[:8]}"
 
 
 def _is_at(folder: MachineFolder, channel: Channel) -> bool:
