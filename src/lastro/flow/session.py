@@ -89,6 +89,11 @@ class Session:
         finally:
             os.close(descriptor)
 
+    def is_closed(self) -> bool:
+        """Tell whether this home has seen the closing of the campaign, without folding its streams."""
+        streams = sorted(self.at_home.journal.glob("home-*.jsonl"))
+        return any(_CLOSED in path.read_bytes() for path in streams)
+
     def is_driven(self) -> bool:
         """Tell whether a living process, such as a `lastro run`, has the right to write now."""
         try:
