@@ -12,6 +12,7 @@ from lastro.cli.options import as_json_option, campaign_option, command, option,
 from lastro.cli.render import print_json, show
 from lastro.clock import SystemClock
 from lastro.errors import UsageError
+from lastro.flow.existing import look_at_providers, told
 from lastro.flow.live import live_of
 from lastro.flow.money import may_bill
 from lastro.flow.refresh import refresh
@@ -67,6 +68,7 @@ def status(campaign_file: Path, text: str | None, report: Path | None, as_json: 
     stale = refresh(session)
     view = session.view()
     left = left_behind(session, view)
+    looked = look_at_providers(session, view, SystemClock())
     live = live_of(session, view, time.monotonic())
     page = page_from(session.on_disk, view, live=live, curves=as_json or report is not None)
     if report is not None:
@@ -79,6 +81,7 @@ def status(campaign_file: Path, text: str | None, report: Path | None, as_json: 
                 **page_json(page),
                 "unattended": unattended,
                 "may_bill": doubtful,
+                "providers": [one.as_json() for one in looked],
                 "stale": stale,
                 "exit_code": 0,
             }
@@ -87,7 +90,7 @@ def status(campaign_file: Path, text: str | None, report: Path | None, as_json: 
     show(status_view(page))
     if report is not None:
         click.echo(_("report: {path}").format(path=report))
-    for line in _careful(view, left, stale):
+    for line in (*_careful(view, left, stale), *told(looked)):
         click.echo(line)
 
 
