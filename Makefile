@@ -3,18 +3,20 @@ PYTHON ?= python3
 PY := .venv/bin/python
 READY := .venv/.ready
 READY_ADAPTERS := .venv-adapters/.ready
+READY_EXPORT := .venv-export/.ready
 READY_PEERS := .venv-peers/.ready
 # Tests wait more than they work, so there are more of them at once than a small machine has cores.
 WORKERS ?= 4
 # They start thousands of processes, and without bytecode each of these would compile all of lastro again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-adapters test-long bench bench-peers system lock wheel
+.PHONY: help demo test test-adapters test-export test-long bench bench-peers system lock wheel
 
 help:
 	@echo "make demo       run the digits example, with its faults, to its report"
 	@echo "make test       style, types, import contracts and all tests"
 	@echo "make test-adapters  other people's trainers: killed, resumed, compared bit by bit"
+	@echo "make test-export  what is exported, read by SkyPilot, hadolint and ShellCheck"
 	@echo "make test-long  the tests that take minutes"
 	@echo "make bench      measure; prints ratios and CPU time"
 	@echo "make bench-peers  the same work by MLflow and trackio, in an environment of their own"
@@ -36,6 +38,9 @@ test: $(READY) system
 # Each worker has to import the frameworks, so there are no more of them than a small machine has cores.
 test-adapters: $(READY_ADAPTERS)
 	.venv-adapters/bin/python -m pytest tests/adapters tests/examples/test_embed.py -n 2 --dist worksteal
+
+test-export: $(READY_EXPORT)
+	$(PY) -m pytest tests/export/readers
 
 test-long: $(READY)
 	$(PY) -m pytest -m long -n $(WORKERS) --dist worksteal
@@ -70,14 +75,24 @@ $(READY): pyproject.toml requirements.lock
 	$(PY) -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(READY_ADAPTERS): requirements-adapters.lock tools/adapters_env.py $(READY)
+# $(1): what of the environment needs it.
+define NEEDS_311
 	@$(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	    echo "error: Transformers needs Python 3.11 or newer, but .venv has: $$($(PY) --version 2>&1)"; \
+	    echo "error: $(1) needs Python 3.11 or newer, but .venv has: $$($(PY) --version 2>&1)"; \
 	    echo "  next: rm -r .venv, then name a newer one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
 	    exit 2; }
-	$(PY) tools/adapters_env.py
+endef
+
+$(READY_ADAPTERS): requirements-adapters.lock tools/adapters_env.py tools/own_env.py $(READY)
+	$(call NEEDS_311,Transformers)
+	$(PY) -m tools.adapters_env
 	@touch $@
 
-$(READY_PEERS): requirements-peers.lock tools/peers_env.py $(READY)
-	$(PY) tools/peers_env.py
+$(READY_EXPORT): requirements-export.lock tools/export_env.py tools/own_env.py $(READY)
+	$(call NEEDS_311,pandas of SkyPilot)
+	$(PY) -m tools.export_env
+	@touch $@
+
+$(READY_PEERS): requirements-peers.lock tools/peers_env.py tools/own_env.py $(READY)
+	$(PY) -m tools.peers_env
 	@touch $@

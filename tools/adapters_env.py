@@ -1,15 +1,11 @@
 """Make .venv-adapters: the frameworks of requirements-adapters.lock, over torch and all else of .venv.
 
-Run by `make test-adapters`. Nothing that .venv has is fetched a second time: a .pth file lends it.
+Run by `make test-adapters`.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import sysconfig
-import venv
-from pathlib import Path
+from tools.own_env import ROOT, make_environment
 
 #: Streaming asks for an older NumPy and Transformers than the lock has: no resolver takes both. Its rows,
 #: which alone are tested, work with these. The others are what it imports.
@@ -32,27 +28,10 @@ MODELS = (
     "torchcrepe==0.0.24",
 )
 
-ROOT = Path(__file__).resolve().parent.parent
-PLACE = ROOT / ".venv-adapters"
-
 
 def main() -> None:
-    venv.create(PLACE, clear=True, with_pip=False, symlinks=True)
-    theirs = Path(sysconfig.get_path("purelib", vars={"base": str(PLACE), "platbase": str(PLACE)}))
-    (theirs / "lent.pth").write_text(f"{sysconfig.get_path('purelib')}\n{ROOT / 'src'}\n")
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "--python",
-        str(PLACE / "bin" / "python"),
-    ]
-    lock = str(ROOT / "requirements-adapters.lock")
-    # Without dependencies: the lock is whole, and the rest is lent.
-    subprocess.run(
-        [*pip, "install", "--quiet", "--no-deps", "--requirement", lock, *STREAMING, *MODELS], check=True
-    )
+    place = ROOT / ".venv-adapters"
+    make_environment(place, "requirements-adapters.lock", more=(*STREAMING, *MODELS), lends=True)
 
 
 if __name__ == "__main__":

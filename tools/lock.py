@@ -41,6 +41,11 @@ ADAPTERS_HEADER = """\
 # (tools/lock.py) under one Python; do not edit. Python 3.11 or newer.
 """
 
+EXPORT_HEADER = """\
+# What `make test-export` installs, in an environment of its own. Made by `make lock` (tools/lock.py) under
+# one Python; do not edit. Python 3.11 or newer.
+"""
+
 PEERS_HEADER = """\
 # What `make bench-peers` installs, in an environment of its own. Made by `make lock` (tools/lock.py) under
 # one Python; do not edit. Python 3.11 or newer.
@@ -162,9 +167,10 @@ def main() -> None:
     beside = missing_here([*extras["adapters"], *extras["examples"]])
     added = [f"{name}=={version}" for name, version in sorted(beside.items())]
     (ROOT / "requirements-adapters.lock").write_text(ADAPTERS_HEADER + "\n".join(added) + "\n")
-    peers = versions(resolve(interpreter(REFERENCE), extras["peers"]))
-    kept = [f"{name}=={version}" for name, version in sorted(peers.items())]
-    (ROOT / "requirements-peers.lock").write_text(PEERS_HEADER + "\n".join(kept) + "\n")
+    for name, extra, header in (("peers", "peers", PEERS_HEADER), ("export", "readers", EXPORT_HEADER)):
+        resolved_alone = versions(resolve(interpreter(REFERENCE), extras[extra]))
+        kept = [f"{package}=={version}" for package, version in sorted(resolved_alone.items())]
+        (ROOT / f"requirements-{name}.lock").write_text(header + "\n".join(kept) + "\n")
 
 
 if __name__ == "__main__":

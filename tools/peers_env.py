@@ -5,28 +5,11 @@ Run by `make bench-peers`, and by nothing else: no test needs it.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import venv
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parent.parent
-PLACE = ROOT / ".venv-peers"
+from tools.own_env import ROOT, make_environment
 
 
 def main() -> None:
-    venv.create(PLACE, clear=True, with_pip=False, symlinks=True)
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--disable-pip-version-check",
-        "--python",
-        str(PLACE / "bin" / "python"),
-    ]
-    lock = str(ROOT / "requirements-peers.lock")
-    # Without dependencies: the lock is whole.
-    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--requirement", lock], check=True)
+    make_environment(ROOT / ".venv-peers", "requirements-peers.lock")
 
 
 if __name__ == "__main__":
