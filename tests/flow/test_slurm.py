@@ -145,6 +145,27 @@ def test_what_runs_on_a_node_that_dies_goes_on_on_another(campaign: QueuedCampai
     assert campaign.lastro("journal", "verify").returncode == 0
 
 
+def test_a_second_home_closes_what_the_first_one_has_left_on_a_node(
+    campaign: QueuedCampaign, slurm: Cluster, tmp_path: Path
+) -> None:
+    campaign.edit("steps: 40", "steps: 4000")
+    before = set(slurm.jobs())
+    home = campaign.start("run")
+    wait_for(lambda: campaign.step() > 12)
+    os.killpg(home.pid, signal.SIGKILL)
+    home.wait()
+    second = {**campaign.environment, "LASTRO_HOME": str(tmp_path / "second")}
+
+    done = campaign.lastro("close", "--take-over", "--json", env=second)
+
+    assert done.returncode == 11, done.stderr
+    result = json.loads(done.stdout)
+    assert [one["state"] for one in result["machines"]] == ["gone"]
+    assert result["runs"][0]["attempts"][0]["committed_step"] > 12
+    (number,) = set(slurm.jobs()) - before
+    assert slurm.jobs()[number] == "COMPLETED"
+
+
 @pytest.mark.long
 def test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice(
     campaign: QueuedCampaign, slurm: Cluster

@@ -230,6 +230,26 @@ def test_a_second_home_only_reads_what_the_first_one_drives(campaign: FarCampaig
     assert "owned by another home" in refused.stderr
 
 
+def test_a_second_home_closes_what_the_first_one_has_left_there(
+    campaign: FarCampaign, tmp_path: Path
+) -> None:
+    campaign.edit("steps: 40", "steps: 4000")
+    home = campaign.start("run")
+    wait_for(lambda: campaign.there.root.exists() and campaign.step() > 12)
+    home.kill()
+    home.wait()
+    second = {**campaign.environment, "LASTRO_HOME": str(tmp_path / "second")}
+
+    done = campaign.lastro("close", "--take-over", "--json", env=second)
+
+    assert done.returncode == 11, done.stderr
+    result = json.loads(done.stdout)
+    ((machine,), (attempt,)) = result["machines"], result["runs"][0]["attempts"]
+    assert (machine["state"], result["runs"][0]["status"]) == ("gone", "paused")
+    assert attempt["committed_step"] > 12  # it saved when it was asked to end
+    assert not members(("LASTRO_MACHINE", machine["id"])).all
+
+
 def test_another_disk_in_its_place_is_refused(campaign: FarCampaign) -> None:
     assert campaign.lastro("plan", "--freeze").returncode == 0
     disk = campaign.disk
