@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,72 @@ def test_an_error_of_the_disk_is_not_taken_for_a_refusal(tmp_path: Path) -> None
         bulk.write(tmp_path / "file", _memory(10), len)
     with pytest.raises(FileNotFoundError):
         bulk.write(tmp_path / "gone" / "file", _memory(10), len)
+
+
+@pytest.mark.parametrize("size", [*SIZES, 9 * 4096])
+@pytest.mark.parametrize("way", ["past the cache", "from the cache", "no direct transfers"])
+def test_a_reader_gives_every_byte_once_and_heeds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, way: str
+) -> None:
+    """Pieces of odd sizes, out of slices of one block: more slices than are read ahead."""
+    monkeypatch.setattr(bulk, "SLICE", 4096)
+    if way == "no direct transfers":
+        monkeypatch.setattr(bulk, "_DIRECT", 0)
+    if way == "past the cache":
+        monkeypatch.setattr(bulk, "_is_cached", lambda _descriptor, _size: False)
+    memory, heeded, found = _memory(size), [], bytearray(size)
+    bulk.write(tmp_path / "file", memory, len)
+    if way == "from the cache":
+        assert (tmp_path / "file").read_bytes() == bytes(memory)
+
+    with bulk.Reader(tmp_path / "file", lambda piece: heeded.append(bytes(piece))) as reader:
+        assert reader.size == size
+        for start in range(0, size, 1001):
+            reader.into(memoryview(found)[start : start + 1001])
+        with pytest.raises(EOFError):
+            reader.into(memoryview(bytearray(1)))
+
+    assert bytes(found) == b"".join(heeded) == bytes(memory)
+
+
+def test_a_reader_that_is_left_early_leaves_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "SLICE", 4096)
+    (tmp_path / "file").write_bytes(bytes(100 * 4096))
+    before = threading.active_count()
+
+    with bulk.Reader(tmp_path / "file", len) as reader:
+        assert reader.bytes(8) == bytes(8)
+
+    assert threading.active_count() == before
+
+
+def test_what_the_disk_says_in_the_middle_reaches_who_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "SLICE", 4096)
+    (tmp_path / "file").write_bytes(bytes(10 * 4096))
+    real = bulk._read
+
+    def broken(descriptor: int, buffer: memoryview, offset: int) -> int:
+        if offset >= 5 * 4096:
+            raise OSError(5, "Input/output error")
+        return real(descriptor, buffer, offset)
+
+    monkeypatch.setattr(bulk, "_read", broken)
+
+    with bulk.Reader(tmp_path / "file", len) as reader, pytest.raises(OSError, match="Input/output error"):
+        reader.into(memoryview(bytearray(10 * 4096)))
+
+
+def test_a_file_that_is_cached_is_known_by_its_beginning_middle_and_end(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    bulk.write(path, _memory(64 * 4096), len)
+    with path.open("rb") as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        cold = bulk._is_cached(file.fileno(), 64 * 4096)
+        file.read()
+        warm = bulk._is_cached(file.fileno(), 64 * 4096)
+
+    assert (cold, warm) in {(False, True), (False, False)}  # some file systems do not tell

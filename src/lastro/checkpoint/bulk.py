@@ -11,6 +11,8 @@ import errno
 import fcntl
 import mmap
 import os
+import queue
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from pathlib import Path
 SLICE = 16 << 20
 #: Direct transfers begin and end at a multiple of this, in memory and in the file.
 BLOCK = 4096
+#: Slices that are read ahead of what is used, and the one that is.
+_BUFFERS = 3
 _DIRECT: int = getattr(os, "O_DIRECT", 0)
 
 
@@ -84,47 +88,112 @@ def _read(descriptor: int, buffer: memoryview, offset: int) -> int:
 class Reader:
     """Reads a file once, from its beginning to its end, into given memory; `heed` sees each byte.
 
-    The kernel is asked for what comes next while what has come is heeded.
+    Another thread reads ahead, so that the disk works while what has come is heeded and copied.
     """
 
     def __init__(self, path: Path, heed: Callable[[memoryview], object]) -> None:
-        self._file = path.open("rb", buffering=0)
+        self._ahead = _Ahead(path)
         self._heed = heed
-        self._offset = self._asked = 0
-        self.size = os.fstat(self._file.fileno()).st_size
+        self._rest = memoryview(b"")
+        self.size = self._ahead.size
+        self._left = self.size
 
     def __enter__(self) -> Reader:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._file.close()
+        self._rest = memoryview(b"")
+        self._ahead.close()
 
     def into(self, memory: memoryview) -> None:
         """Fill memory with the next bytes. Raises EOFError when there are not so many."""
-        for start in range(0, len(memory), SLICE):
-            piece = memory[start : start + SLICE]
-            self._ask_ahead()
-            done = 0
-            while done < len(piece):
-                count = self._file.readinto(piece[done:])
-                if not count:
-                    raise EOFError(self._offset)
-                done += count
-                self._offset += count
-            self._heed(piece)
+        done = 0
+        while done < len(memory):
+            if not self._rest:
+                self._rest = self._ahead.next()
+                if not self._rest:
+                    raise EOFError(self.size - self._left)
+                self._heed(self._rest)
+            count = min(len(self._rest), len(memory) - done)
+            memory[done : done + count] = self._rest[:count]
+            self._rest = self._rest[count:]
+            self._left -= count
+            done += count
 
     def bytes(self, count: int) -> bytes:
         """Return the next bytes. Raises EOFError when there are not so many."""
-        if count > self.size - self._offset:
-            raise EOFError(self._offset)
+        if count > self._left:
+            raise EOFError(self.size - self._left)
         data = bytearray(count)
         self.into(memoryview(data))
         return bytes(data)
 
-    def _ask_ahead(self) -> None:
-        if self._offset + SLICE >= self._asked and hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(self._file.fileno(), self._asked, 2 * SLICE, os.POSIX_FADV_WILLNEED)
-            self._asked += 2 * SLICE
+
+class _Ahead:
+    """Reads a file in slices on a thread of its own, a few ahead; past the page cache where it is not there."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb", buffering=0)
+        self.size = os.fstat(self._file.fileno()).st_size
+        self._direct = -1 if _is_cached(self._file.fileno(), self.size) else _open(path, os.O_RDONLY)
+        length = min(SLICE, max(BLOCK, -(-self.size // BLOCK) * BLOCK))
+        self._free: queue.SimpleQueue[memoryview | None] = queue.SimpleQueue()
+        for _buffer in range(min(_BUFFERS, max(1, -(-self.size // SLICE)))):
+            self._free.put(memoryview(mmap.mmap(-1, length)))
+        self._full: queue.SimpleQueue[tuple[memoryview, int] | OSError] = queue.SimpleQueue()
+        self._given: memoryview | None = None
+        self._ended = False
+        self._thread = threading.Thread(target=self._read, daemon=True, name="lastro-read")
+        self._thread.start()
+
+    def next(self) -> memoryview:
+        """Return the next slice, empty at the end; the one before is void then. Raises what the disk says."""
+        if self._given is not None:
+            self._free.put(self._given)
+            self._given = None
+        if self._ended:
+            return memoryview(b"")
+        told = self._full.get()
+        if isinstance(told, OSError):
+            self._ended = True
+            raise told
+        self._given, count = told
+        self._ended = count == 0
+        return self._given[:count]
+
+    def close(self) -> None:
+        self._free.put(None)
+        self._thread.join()
+        self._file.close()
+        if self._direct >= 0:
+            os.close(self._direct)
+
+    def _read(self) -> None:
+        descriptor = self._direct if self._direct >= 0 else self._file.fileno()
+        offset = 0
+        try:
+            while (buffer := self._free.get()) is not None:
+                count = _read(descriptor, buffer, offset)
+                self._full.put((buffer, count))
+                if not count:
+                    return
+                offset += count
+                if count % BLOCK:  # only the end of a file is no whole block
+                    _through_the_cache(descriptor)
+        except OSError as error:
+            self._full.put(error)
+
+
+def _is_cached(descriptor: int, size: int) -> bool:
+    """Tell whether a file seems to lie in the page cache: its beginning, its middle and its end do."""
+    flag = getattr(os, "RWF_NOWAIT", None)
+    if flag is None:
+        return False
+    byte = bytearray(1)
+    try:
+        return all(os.preadv(descriptor, [byte], at, flag) for at in (0, size // 2, size - 1) if at < size)
+    except OSError:
+        return False
 
 
 def _open(path: Path, flags: int) -> int:
