@@ -130,7 +130,7 @@ class Reader:
 
 
 class _Ahead:
-    """Reads a file in slices on a thread of its own, a few ahead; past the page cache where it is not there."""
+    """Reads a file in slices on a thread of its own, a few ahead; past the page cache if it is not there."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
