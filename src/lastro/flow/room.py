@@ -56,6 +56,6 @@ def _price(disk: Disk, home: Home, clock: Clock) -> Money | None:
 def prune_by_hand(disk: Path | None, home: Home, clock: Clock, *, apply: bool, archive: bool) -> Pruned:
     """Choose what goes from a disk, and let it go if asked to. Raises UsageError, StorageError."""
     found = disk_or_last(disk, home, clock)
-    choices = [choose(thing, archive_closed=archive) for thing in things_on(found, clock)]
+    choices = [choose(thing, archive_closed=archive) for thing in things_on(found, clock, home)]
     problems = carry_out(choices, found) if apply else []
     return Pruned(choices=tuple(choices), applied=apply, problems=tuple(problems))

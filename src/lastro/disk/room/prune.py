@@ -15,7 +15,7 @@ from lastro.clock import Clock
 from lastro.disk.guard.scan import Candidate, scan
 from lastro.errors import StorageError
 from lastro.locale import _
-from lastro.paths import CampaignFolder, Disk
+from lastro.paths import CampaignFolder, Disk, Home
 from lastro.records import dataclass
 from lastro.storage.digest import sha256_file
 
@@ -24,6 +24,8 @@ _DAY = 86400.0
 LEFTOVER_DAYS = 1.0
 #: Compiled kernels that no machine has brought for so long are of a card that is not rented any more.
 KERNEL_DAYS = 90.0
+#: For so long somebody may still want to know what a machine has logged.
+MACHINE_DAYS = 30.0
 
 
 class Action(str, Enum):
@@ -42,6 +44,7 @@ class Sort(str, Enum):
     KERNELS = "compiled kernels"
     CLOSED = "closed campaign"
     OPEN = "open campaign"
+    MACHINE = "machine"
     RESCUED = "rescued"
     CORPUS = "corpus"
     CACHE = "cache"
@@ -50,13 +53,19 @@ class Sort(str, Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Thing:
-    """A file or folder that stays or goes as one. `days`: since it was changed last."""
+    """A file or folder that stays or goes as one.
+
+    `days`: since it was changed last. `used_by`: campaigns that name it. `ended`: of a machine, that its end
+    is known; `rescued`: that something was copied off it.
+    """
 
     path: str
     sort: Sort
     bytes: int
     days: float
     used_by: tuple[str, ...] = ()
+    ended: bool = False
+    rescued: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +110,27 @@ def _choice(thing: Thing, archive_closed: bool) -> tuple[Action, str]:
         return Action.REMOVE, _("not written for {days} days, and can be compiled again").format(
             days=int(thing.days)
         )
+    if thing.sort is Sort.MACHINE:
+        return _of_machine(thing)
     if thing.sort is Sort.CLOSED and archive_closed:
         return Action.ARCHIVE, _("closed: one compressed file keeps it, as it was sealed")
     if thing.sort is Sort.CORPUS and thing.used_by:
         return Action.KEEP, _("the corpus of {names}").format(names=", ".join(thing.used_by))
     return Action.KEEP, _reasons()[thing.sort]
+
+
+def _of_machine(thing: Thing) -> tuple[Action, str]:
+    if not thing.ended:
+        return Action.KEEP, _("a machine whose end nobody has seen: its job may still wait or run")
+    if thing.rescued:
+        return Action.KEEP, _("its log says how what was rescued from it came about")
+    if thing.days < MACHINE_DAYS:
+        return Action.KEEP, _("the log of a machine that ended less than {days:.0f} days ago").format(
+            days=MACHINE_DAYS
+        )
+    return Action.REMOVE, _("the log of a machine that ended {days} days ago, with nothing rescued").format(
+        days=int(thing.days)
+    )
 
 
 def _reasons() -> dict[Sort, str]:
@@ -122,14 +147,17 @@ def _reasons() -> dict[Sort, str]:
 # --- looking --------------------------------------------------------------------------------------------
 
 
-def things_on(disk: Disk, clock: Clock) -> list[Thing]:
-    """Return what lies on a disk, as it stays or goes. Reads, never writes."""
+def things_on(disk: Disk, clock: Clock, home: Home) -> list[Thing]:
+    """Return what lies on a disk, as it stays or goes. Reads, never writes.
+
+    `home`: has seen ends of machines that could not write them down themselves.
+    """
     root = os.path.realpath(disk.root)
     now = clock.now().timestamp()
     whole: dict[tuple[str, Sort], list[Candidate]] = {}
     for file in scan(root, 0).candidates:
         relative = file.path[len(root) :].lstrip("/")
-        if relative.startswith(".lastro/"):
+        if relative.startswith(".lastro/") and not relative.startswith(".lastro/machines/"):
             continue  # what makes it a disk
         path, sort = _unit(relative, disk)
         whole.setdefault((path, sort), []).append(file)
@@ -141,6 +169,8 @@ def things_on(disk: Disk, clock: Clock) -> list[Thing]:
             bytes=sum(file.blocks * 512 for file in files),
             days=max(0.0, (now - max(file.mtime_ns for file in files) / 1e9) / _DAY),
             used_by=corpora.get(path, ()),
+            ended=sort is Sort.MACHINE and _has_ended(Path(path).name, disk, home),
+            rescued=sort is Sort.MACHINE and disk.rescued(Path(path).name).exists(),
         )
         for (path, sort), files in sorted(whole.items())
     ]
@@ -154,6 +184,8 @@ def _unit(relative: str, disk: Disk) -> tuple[str, Sort]:
             return "/".join(parts[:count]), Sort.LEFTOVER
     if parts[-1].endswith(".incomplete"):
         return relative, Sort.PARTIAL
+    if parts[0] == ".lastro":
+        return "/".join(parts[:3]), Sort.MACHINE
     top = "/".join(parts[:2])
     if parts[:2] == ["cache", "compiled"]:
         return relative, Sort.KERNELS
@@ -164,6 +196,10 @@ def _unit(relative: str, disk: Disk) -> tuple[str, Sort]:
     if parts[0] in sorts and len(parts) > 1:
         return top, sorts[parts[0]]
     return parts[0], Sort.OTHER
+
+
+def _has_ended(machine: str, disk: Disk, home: Home) -> bool:
+    return disk.allotted(machine).end.exists() or home.slurm_machine(machine).end.exists()
 
 
 def _corpora(disk: Disk) -> dict[str, tuple[str, ...]]:
