@@ -1,4 +1,4 @@
-"""What `lastro status` says of what exists at the providers: what nobody here knows, too, and what is unknown."""
+"""What `lastro status` says of what exists at the providers, of what nobody knows and of the unknown."""
 
 from __future__ import annotations
 

@@ -19,7 +19,9 @@ def traces_on_this_box(prefix: str) -> list[Trace]:
     """Return a trace for each machine of this prefix of which a process lives here, by its id."""
     found: dict[str, int] = {}
     for pid in _pids():
-        for machine in (_marked(pid), *(folder.root.name for folder in _hosted(pid))):
+        # One that has told its end is on its way out.
+        hosts = [folder.root.name for folder in _hosted(pid) if not folder.end.exists()]
+        for machine in (_marked(pid), *hosts):
             if machine is not None and machine.startswith(prefix):
                 found.setdefault(machine, pid)
     return [Trace(machine=machine, what=f"process {pid}") for machine, pid in sorted(found.items())]

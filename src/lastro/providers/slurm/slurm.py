@@ -165,7 +165,9 @@ class Slurm:
             state=meaning.state,
             workdir=Path(told.get("work", "")),
             created_at=record.born.at,
-            born=None if meaning.queued or used is None else _earlier(self._clock.stamp(), used),
+            born=None
+            if meaning.queued or used is None
+            else _earlier(end.at if end else self._clock.stamp(), used),
             used_seconds=0.0 if meaning.queued else used,
             ready_at=from_iso(told["ready_at"]) if told.get("ready_at") else None,
             gone_at=end.at.at if end else None,
