@@ -17,6 +17,7 @@ from lastro.flow import policy
 from lastro.flow.lease_choice import lease_for
 from lastro.flow.limits import limits_by_machine, limits_of_new
 from lastro.flow.money import WEATHER_SHARE, weather_cap
+from lastro.flow.moving_on import MAX_REFUSALS, refusal_wait
 from lastro.journal.events import EventType as E
 from lastro.journal.views import CampaignView
 from lastro.journal.weather import spent_without_progress
@@ -219,12 +220,12 @@ def test_a_save_ends_the_count_of_weather() -> None:
 
 
 def test_waits_for_capacity_grow_and_end() -> None:
-    assert [policy.refusal_wait(tries) for tries in (1, 2, 3, 9, 12)] == [1.0, 2.0, 4.0, 256.0, 300.0]
+    assert [refusal_wait(tries) for tries in (1, 2, 3, 9, 12)] == [1.0, 2.0, 4.0, 256.0, 300.0]
     view = fresh_story().view()
 
     waiting = policy.next_action(situation(view, plan_of(), refusals=3, retry_in=0.5))
-    again = policy.next_action(situation(view, plan_of(), refusals=policy.MAX_REFUSALS))
-    enough = policy.next_action(situation(view, plan_of(), refusals=policy.MAX_REFUSALS + 1))
+    again = policy.next_action(situation(view, plan_of(), refusals=MAX_REFUSALS))
+    enough = policy.next_action(situation(view, plan_of(), refusals=MAX_REFUSALS + 1))
 
     assert [type(action) for action in (waiting, again, enough)] == [policy.Wait, policy.Rent, policy.Despair]
 

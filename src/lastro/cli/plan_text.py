@@ -19,6 +19,7 @@ from lastro.view import words
 from lastro.view.plan_calendar import taken
 from lastro.view.plan_calendar_text import calendar_lines, total_line
 from lastro.view.plan_disk_text import cost_lines, disk_lines
+from lastro.view.plan_ladder_text import ladder_lines
 from lastro.view.plan_learned_text import learned_lines
 from lastro.view.plan_options_text import option_lines
 
@@ -45,6 +46,7 @@ def plan_text(
         parts.append(Text(_("Cost: unknown, {why}.").format(why=plan.lease_why)))
     if option is not None and option.cost.lines:
         parts += _apart(cost_lines(option.name, option.cost, width))
+    parts += _apart(Text(line) for line in ladder_lines(plan))
     parts += _apart(disk_lines(plan.disk_need, width))
     parts += _apart(_findings(plan))
     parts += ["", _preflighted(plan), _drilled(drills), _ending(plan, frozen=frozen)]

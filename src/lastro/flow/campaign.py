@@ -19,6 +19,7 @@ from lastro.flow.halting import HaltRequest, lift, standing_halt
 from lastro.flow.live import live_of
 from lastro.flow.lock_record import record_lock
 from lastro.flow.machine_memory import bad_record
+from lastro.flow.moving_on import reopen
 from lastro.flow.ownership import own
 from lastro.flow.quick import exit_code_of
 from lastro.flow.session import Session
@@ -177,6 +178,9 @@ def _faults(wish: Wish, draft: Draft, provider: Provider) -> tuple[Fault, ...]:
             notice_seconds=fault.notice_seconds,
             create=fault.create,
             silent=fault.silent,
+            offer=fault.offer,
+            never_up=fault.never_up,
+            finding=fault.finding,
         )
         for fault in specs
     )
@@ -203,6 +207,7 @@ def _own(journey: _Journey, writer: StreamWriter) -> Outcome:
     _same_provider(before, journey.provider)
     plan = _frozen(journey, writer, before)
     view = session.view()
+    reopen(view, writer, wish.revise)
     if view.closed is not None:
         closing = with_second_copy(session, writer, closed_before(session, view.closed, plan, tell), tell)
         _all_fired(journey, plan)
@@ -334,16 +339,20 @@ def _all_fired(journey: _Journey, plan: Plan) -> None:
     fired = journey.provider.fired(journey.session.disk.root, plan.campaign)
     missed = [fault for fault in journey.faults if fault.key not in fired]
     if missed:
-        names = ", ".join(
-            _("{run} at step {step}").format(run=fault.run, step=fault.step)
-            if fault.create is None
-            else _("machine {number} not to be had").format(number=fault.create)
-            for fault in missed
-        )
+        names = ", ".join(map(_scripted, missed))
         raise NotProven(
             _("scripted faults never fired: {names}").format(names=names),
             hint=_("the runs ended before these steps; the campaign itself ended as `lastro status` shows"),
         )
+
+
+def _scripted(fault: Fault) -> str:
+    if fault.create is None:
+        return _("{run} at step {step}").format(run=fault.run, step=fault.step)
+    told = _("machine {number} not to be had").format(number=fault.create)
+    if fault.never_up or fault.finding is not None:
+        told = _("something amiss with machine {number}").format(number=fault.create)
+    return told if fault.offer is None else _("{what} (of {offer})").format(what=told, offer=fault.offer)
 
 
 def _page_now(session: Session) -> Page:

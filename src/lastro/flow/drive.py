@@ -29,12 +29,12 @@ from lastro.flow.echo import Echo
 from lastro.flow.guarding import Guarding, before_deletion, rescue_what_can_be
 from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.inherited import Inherited
-from lastro.flow.lease_choice import lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
 from lastro.flow.measured_saves import expected_save
 from lastro.flow.money import may_bill
 from lastro.flow.moot import Foreseen, moot_runs
+from lastro.flow.moving_on import Moving, boot_of, despair
 from lastro.flow.orders import (
     Place,
     code_of,
@@ -48,6 +48,7 @@ from lastro.flow.presence import is_supervised
 from lastro.flow.session import Session
 from lastro.flow.settling import settle_once
 from lastro.flow.silence import Pulse, may_be_silent, told_after
+from lastro.flow.whose_fault import Whose, whose_fault
 from lastro.journal.events import EventType
 from lastro.journal.nodes import NodeRecord
 from lastro.journal.signals import read_beat
@@ -69,8 +70,6 @@ LOOK_SECONDS = 0.1
 MIRROR_SECONDS = 5.0
 #: Nothing is started on a machine for so long after it has announced its end: the longest notice, and a bit.
 NOTICE_HOLDS_SECONDS = 150.0
-#: A machine that has not booted by then is an error of its provider.
-BOOT_DEADLINE_SECONDS = 600.0
 
 Tell = Callable[[str], None]
 Preflight = Callable[[Machine], Mapping[str, object]]
@@ -137,7 +136,8 @@ class Driver:
         self._noticed: dict[tuple[str, int], float] = {}
         self._gone: frozenset[str | None] = frozenset()
         self._pulse = Pulse(drive.session.on_disk)
-        self._refusals, self._ask_again_at = 0, 0.0
+        self._moving = Moving(drive.plan, drive.provider, drive.writer, drive.tell)
+        self._ask_again_at = 0.0
         self._echo = Echo(drive.session.on_disk, drive.echo) if drive.echo is not None else None
         if self._echo is not None:
             self._echo.pass_over(drive.session.view())
@@ -153,6 +153,10 @@ class Driver:
             policy.Retire: self._retire,
             policy.GiveUp: self._give_up,
             policy.Rent: self._rent,
+            policy.Reject: self._reject,
+            policy.LetGo: self._let_go,
+            policy.LeaveOffer: self._leave_offer,
+            policy.NoteSpent: self._note_spent,
             policy.Despair: self._despair,
             policy.Release: self._release,
             policy.Wait: self._wait,
@@ -197,6 +201,7 @@ class Driver:
             one.id for one in machines.values() if one.state is MachineState.GONE
         )
         self._mirror()
+        choice = self._moving.choose(view)
         return policy.Situation(
             view=view,
             machines=machines,
@@ -219,14 +224,16 @@ class Driver:
             others=self._inherited.machines,
             leaving=self._leaving(view),
             limits=limits_by_machine(self._d.plan, view),
-            fresh=limits_of_new(self._d.plan, view, self._lease(view)),
+            fresh=limits_of_new(self._d.plan, view, choice.lease),
             max_weather=self._d.plan.max_weather,
             halt=halt,
             code_changed=self._code_changed(),
             standing=standing_of(self._d.plan, view) if self._d.deciding else Standing(),
             away=self._away() is not None,
-            refusals=self._refusals,
+            refusals=self._moving.refusals,
             retry_in=max(0.0, self._ask_again_at - self._d.clock.monotonic()),
+            overdue=self._overdue(machines),
+            choice=choice,
         )
 
     def _away(self) -> str | None:
@@ -255,9 +262,6 @@ class Driver:
         if self._d.provider.traits.own_workdir or not any(map(self._barren, self._starts)):
             return None
         return changed_in_place(Path(self._d.session.facts.campaign_file).parent, code_of(self._d.plan))
-
-    def _lease(self, view: CampaignView) -> Lease | None:
-        return lease_for(self._d.plan, view, self._d.provider.name)
 
     def _silences(self, view: CampaignView, supervised: frozenset[str]) -> Mapping[str, float]:
         """Return how long each living attempt's supervisor has been silent; tell it once when it is long."""
@@ -305,8 +309,6 @@ class Driver:
         for machine in machines.values():
             if machine.queued is not None:
                 self._tell_queue(machine)
-            elif machine.state is MachineState.BOOTING:
-                self._require_boot(machine)
         return machines
 
     def _tell_queue(self, machine: Machine) -> None:
@@ -315,18 +317,18 @@ class Driver:
             self._told.queues[machine.id] = str(machine.queued)
             self._d.tell(_("machine {id}: {why}").format(id=machine.id, why=machine.queued))
 
-    def _require_boot(self, machine: Machine) -> None:
-        """Let a machine go that does not boot. Counted by this process: wall clocks are set and step."""
-        now = self._d.clock.monotonic()
-        waited = now - self._booting.setdefault(machine.id, now)
-        if waited > BOOT_DEADLINE_SECONDS:
-            self._d.provider.delete(machine.id)
-            raise ProviderError(
-                _("machine {id} had not booted after {time}; it was let go").format(
+    def _overdue(self, machines: Mapping[str, Machine]) -> Mapping[str, str]:
+        """Return the machines that have not come up by then. Counted by this process: clocks step."""
+        now, late = self._d.clock.monotonic(), {}
+        for machine in machines.values():
+            if machine.state is not MachineState.BOOTING or machine.queued is not None:
+                continue
+            waited = now - self._booting.setdefault(machine.id, now)
+            if waited > self._d.plan.move_on.boot_seconds:
+                late[machine.id] = _("machine {id} had not booted after {time}").format(
                     id=machine.id, time=show_duration(timedelta(seconds=waited))
-                ),
-                hint=_("`lastro run` tries again"),
-            )
+                )
+        return late
 
     def _describe(self, machine_id: str) -> Machine:
         """Ask the provider; of another home's machine it may know nothing here, which is not "gone"."""
@@ -364,6 +366,9 @@ class Driver:
                     notice_seconds=fault.notice_seconds,
                     create=fault.create,
                 )
+                    offer=fault.offer,
+                    never_up=fault.never_up,
+                    finding=fault.finding,
 
     def _mirror(self) -> None:
         now = self._d.clock.monotonic()
@@ -385,7 +390,7 @@ class Driver:
 
     def _rent(self, view: CampaignView, action: policy.Action) -> None:
         tag = f"{self._d.session.facts.key}-{len(view.machines) + 1}-{secrets.token_hex(3)}"
-        lease = self._lease(view)
+        lease = self._moving.choose(view).lease
         self._d.writer.append(
             EventType.MACHINE_INTENDED,
             tag=tag,
@@ -411,7 +416,7 @@ class Driver:
             campaign=self._d.plan.campaign,
             disk=self._d.session.disk.root,
             lease=lease,
-            boot_seconds=self._d.plan.boot_seconds,
+            boot_seconds=boot_of(self._d.plan, lease),
             faults=self._d.faults,
             workdir=Path(self._d.session.facts.campaign_file).parent,
             unattended_seconds=unattended_seconds(self._d.plan, lease),
@@ -422,7 +427,7 @@ class Driver:
         except CapacityRefused as error:
             self._refused(tag, error)
             return
-        self._refusals = 0
+        self._moving.had()
         self._note_created(tag, machine)
 
     def _note_created(self, tag: str, machine: Machine) -> None:
@@ -442,10 +447,13 @@ class Driver:
                 id=machine.id, provider=self._d.provider.name
             )
         )
-        self._recall(machine.id, machine.node)
+        self._recall(machine.id, machine.node, avoid=True)
 
-    def _recall(self, machine: str, node: str) -> None:
-        """Name a machine that something speaks against, before it is used again."""
+    def _recall(self, machine: str, node: str, *, avoid: bool = False) -> None:
+        """Name a machine that something speaks against, before it is used again.
+
+        With `avoid` it is let go where the plan has another offer to go to: this box is left to others.
+        """
         record = self._d.recall(node)
         if record is None or machine in self._told.recalled:
             return
@@ -464,32 +472,49 @@ class Driver:
                 id=machine, node=record.node, why=record.bad
             )
         )
+        if avoid and self._moving.choose(self._d.session.view()).has_other:
+            why = _("machine {id} is {node}, which this home knows: {why}").format(
+                id=machine, node=record.node, why=record.bad
+            )
+            self._moving.reject(machine, "node", why)
 
     def _refused(self, tag: str, error: CapacityRefused) -> None:
         """Record that nothing was made, and ask again later; the wait grows with each refusal in a row."""
-        self._refusals += 1
-        wait = policy.refusal_wait(self._refusals)
+        wait = self._moving.refused()
         self._ask_again_at = self._d.clock.monotonic() + wait
         self._d.writer.append(
             EventType.MACHINE_REFUSED,
             tag=tag,
             why=error.message,
-            tries=self._refusals,
+            tries=self._moving.refusals,
             wait_seconds=wait,
         )
         self._d.tell(
             _("{why}; asked again in {time}").format(
                 why=error.message, time=show_duration(timedelta(seconds=wait))
             )
+            + self._moving.while_waiting
         )
 
     def _despair(self, view: CampaignView, action: policy.Action) -> None:
-        raise CapacityRefused(
-            _("no machine was to be had from '{provider}' in {count} tries").format(
-                provider=self._d.provider.name, count=self._refusals
-            ),
-            hint=_("`lastro run` tries again; or take another offer or place"),
-        )
+        assert isinstance(action, policy.Despair)
+        raise despair(self._d.plan, action.end, self._d.provider.name, self._moving.refusals)
+
+    def _reject(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.Reject)
+        self._moving.reject(action.machine, action.what, action.why)
+
+    def _let_go(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.LetGo)
+        self._d.provider.delete(action.machine)
+
+    def _leave_offer(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.LeaveOffer)
+        self._moving.leave(action.move)
+        self._ask_again_at = 0.0
+
+    def _note_spent(self, view: CampaignView, action: policy.Action) -> None:
+        self._moving.spent(self._moving.choose(view))
 
     def _note_ready(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.NoteReady)
@@ -509,7 +534,7 @@ class Driver:
         """Return what a machine that waited in a queue is known by only now: its node, and when it began."""
         if not self._d.provider.traits.allotted or machine.born is None:
             return {}
-        self._recall(machine.id, machine.node)
+        self._recall(machine.id, machine.node, avoid=True)
         return {"node": machine.node, "born": machine.born.as_json()}
 
     def _note_gone(self, view: CampaignView, action: policy.Action) -> None:
@@ -528,13 +553,24 @@ class Driver:
         if facts.get("accepted"):
             self._d.tell(str(facts["trust_why"]))
         if not facts.get("trusted", facts["verdict"] != "fail"):
-            self._d.provider.delete(machine.id)
-            raise PreflightFailed(
-                _("machine {id} failed preflight: {findings}").format(
-                    id=machine.id, findings=facts.get("trust_why", facts.get("summary", ""))
-                ),
-                hint=_("`lastro preflight` shows all; known to be harmless: --accept-risk CODE --why REASON"),
-            )
+            self._distrust(machine.id, facts)
+        else:
+            self._moving.used()
+
+    def _distrust(self, machine: str, facts: Mapping[str, Any]) -> None:
+        """Record that a machine is not used; where no other machine mends it, let it go and end here."""
+        why = _("machine {id} failed preflight: {findings}").format(
+            id=machine, findings=facts.get("trust_why", facts.get("summary", ""))
+        )
+        whose = whose_fault(facts)
+        if whose is not Whose.CAMPAIGN:
+            self._moving.reject(machine, "preflight", why, by_offer=whose is Whose.OFFER)
+            return
+        self._d.provider.delete(machine)
+        raise PreflightFailed(
+            why,
+            hint=_("`lastro preflight` shows all; known to be harmless: --accept-risk CODE --why REASON"),
+        )
 
     def _release(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Release)

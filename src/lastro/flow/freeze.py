@@ -63,7 +63,7 @@ DEFAULT_DISK = "lastro-disk"
 #: What was made from the rest, and may come out otherwise on another box, with other solvers, on another day.
 _DERIVED = {
     "option", "options", "findings", "lease_why", "calendar", "unplaced", "total_hours", "slack_hours",
-    "disk_need", "decision_points", "expected_save", "tariffs",
+    "disk_need", "decision_points", "expected_save", "tariffs", "ladder",
 }  # fmt: skip
 _SAYS_NOTHING = {"created_at", "code_git"} | _DERIVED
 _PLACE = {"provider", "disk", "machines", "lease", "boot_seconds"}
@@ -433,6 +433,11 @@ def changes_between(frozen: Mapping[str, Any], fresh: Mapping[str, Any]) -> Chan
     )
 
 
+def _asks(plan: Mapping[str, Any]) -> list[Any]:
+    """Return the offers that a plan asks in their order: they change by a person's word only."""
+    return [(rung["offer"], rung["lease"]) for rung in plan.get("ladder", ())]
+
+
 def _without_ids(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the runs without what follows from other keys of the plan, which are compared by themselves.
 
@@ -463,7 +468,7 @@ def freeze(draft: Draft, session: Session, writer: StreamWriter, revise: str | N
         return draft.plan
     fresh = draft.plan.as_json()
     changes = changes_between(view.plan, fresh)
-    if changes.none:
+    if changes.none and (revise is None or _asks(view.plan) == _asks(fresh)):
         _put_on_disk(draft, session)
         _publish(draft, session, writer, view.plan)
         return Plan.from_json(view.plan)

@@ -8,6 +8,11 @@ from lastro.journal.views import CampaignView
 from lastro.plan.model import Plan
 
 
+def bought_for(view: CampaignView, provider: str) -> bool:
+    """Say whether anything was bought by hand for the machines of a provider."""
+    return any(one.host == provider for one in view.leases)
+
+
 def lease_for(plan: Plan, view: CampaignView, provider: str) -> Lease | None:
     """Return the lease under which a machine of a provider is taken now. Pure.
 

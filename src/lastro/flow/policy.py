@@ -11,6 +11,9 @@ from lastro.flow.deciding import Standing
 from lastro.flow.halting import HaltRequest
 from lastro.flow.limits import bars_start, left_for_lease
 from lastro.flow.money import stormy, too_dear, weather_cap
+from lastro.flow.moving_on import MAX_REFUSALS, Choice
+from lastro.flow.next_offer import BOOT, Move, Nothing
+from lastro.flow.none_left import AskAgain, End, Question
 from lastro.flow.silence import left_behind, too_silent
 from lastro.journal.views import CampaignView, MachineView, RunView
 from lastro.locale import _
@@ -24,9 +27,6 @@ _OVER = ("completed", "stopped", "failed", "superseded")
 _USABLE = (MachineState.BOOTING, MachineState.RUNNING)
 #: Starts of a supervisor in a row that brought nothing before its run is given up.
 MAX_SILENT_STARTS = 3
-#: Refusals in a row after which no more is asked for: with the waits of `refusal_wait`, about half an hour.
-MAX_REFUSALS = 12
-_REFUSAL_WAITS = (1.0, 300.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +49,8 @@ class Situation:
     standing: how far the plan's decision points are.
     away: the computer that everything runs on does not answer now, and is expected back.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
+    overdue: machines that have not come up by their deadline, with the reason in words.
+    choice: which offer of the plan is asked, or why none is.
     """
 
     view: CampaignView
@@ -74,6 +76,8 @@ class Situation:
     away: bool = False
     refusals: int = 0
     retry_in: float = 0.0
+    overdue: Mapping[str, str] = field(default_factory=dict)
+    choice: Choice = field(default_factory=Choice)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,12 +163,44 @@ class Retire(Action):
 
 @dataclass(frozen=True, kw_only=True)
 class Rent(Action):
-    """Take the planned offer."""
+    """Take the offer that is asked now."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reject(Action):
+    """Record that a machine is not used, and let go before any work. `what`: as in `Rejection`."""
+
+    machine: str
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LetGo(Action):
+    """Let a machine go that was rejected: nothing of value can lie there."""
+
+    machine: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaveOffer(Action):
+    """Record that an offer is left for the next one of the plan."""
+
+    move: Move
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteSpent(Action):
+    """Record that no further offer of the plan is left, and how it goes on."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Despair(Action):
-    """No machine is to be had, and nothing is under way that would be worth waiting for."""
+    """No machine is to be had, and nothing is under way that would be worth waiting for.
+
+    `end`: what the last offer has shown; None: it was refused too often.
+    """
+
+    end: End | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +230,7 @@ def next_action(now: Situation) -> Action:
     return (
         _note_machines(now)
         or _note_lost(now)
+        or _reject(now)
         or _abandon(now)
         or _await(now)
         or _retire(now)
@@ -201,6 +238,7 @@ def next_action(now: Situation) -> Action:
         or _check(now)
         or _supervise_again(now)
         or _dispatch(now)
+        or _move_on(now)
         or _rent(now)
         or _release(now)
         or _rest(now)
@@ -217,9 +255,9 @@ def _out_of_reach(now: Situation, machine: MachineView) -> bool:
 
 
 def _trusted(now: Situation) -> list[MachineView]:
-    """Return the rented machines that were not given up for lost: on those nothing more is started."""
+    """Return the rented machines that may be used: neither given up for lost nor rejected."""
     lost = left_behind(now.view)
-    return [machine for machine in _alive(now) if machine.id not in lost]
+    return [machine for machine in _alive(now) if machine.id not in lost and machine.rejected is None]
 
 
 def _said(now: Situation, machine: MachineView) -> MachineState | None:
@@ -246,6 +284,18 @@ def _note_lost(now: Situation) -> Action | None:
             if life.alive and life.machine in gone:
                 why = gone[life.machine].cause or _("its machine went away")
                 return NoteLost(run=run.id, attempt=life.number, why=why)
+    return None
+
+
+def _reject(now: Situation) -> Action | None:
+    """Let machines go before any work: one that does not come up, or that is not what it should be."""
+    for machine in _alive(now):
+        if machine.id is None or _said(now, machine) not in _USABLE:
+            continue
+        if machine.rejected is not None:
+            return LetGo(machine=machine.id, why=machine.rejected.why)
+        if machine.id in now.overdue:
+            return Reject(machine=machine.id, what=BOOT, why=now.overdue[machine.id])
     return None
 
 
@@ -395,12 +445,6 @@ def _useless(now: Situation) -> list[MachineView]:
     ]
 
 
-def refusal_wait(tries: int) -> float:
-    """Return the seconds to wait after so many refusals in a row: 1, 2, 4, ..., 300 at most."""
-    first, longest = _REFUSAL_WAITS
-    return min(longest, first * 2.0 ** (tries - 1))
-
-
 def _waiting(now: Situation) -> list[RunView]:
     return [run for run in _idle(now) if run.id not in now.standing.held]
 
@@ -429,8 +473,14 @@ def _halt(now: Situation) -> Halt | None:
     if not waiting:
         return _held(now)
     cap = weather_cap(now.budget, now.max_weather)
-    why = stormy(now.view, waiting, cap) or _nowhere(now, waiting)
+    why = stormy(now.view, waiting, cap) or _nowhere(now, waiting) or _asks(now)
     return Halt(why=why) if why is not None else None
+
+
+def _asks(now: Situation) -> str | None:
+    """Return what a person is asked when no offer is left; None while machines are there that can be used."""
+    usable = any(_said(now, machine) in _USABLE for machine in _trusted(now))
+    return now.choice.then.why if isinstance(now.choice.then, Question) and not usable else None
 
 
 def _held(now: Situation) -> Halt | None:
@@ -464,22 +514,40 @@ def _nowhere(now: Situation, waiting: Sequence[RunView]) -> str | None:
     return _("{why}; too little for a start that could save").format(why=first.why)
 
 
-def _rent(now: Situation) -> Action | None:
-    if now.away or _halt(now) is not None:
-        return None
+def _lacks_machine(now: Situation) -> bool:
+    """Say whether runs wait for a machine that the plan may rent beside those that there are."""
     useless = {machine.id for machine in _useless(now)}
     usable = [machine for machine in _trusted(now) if _said(now, machine) in _USABLE]
     busy = _busy(now)
     free = [machine for machine in usable if machine.id not in busy and machine.id not in useless]
-    if not _waiting(now) or len(usable) >= now.max_machines or free or now.retry_in > 0:
+    return bool(_waiting(now)) and len(usable) < now.max_machines and not free
+
+
+def _move_on(now: Situation) -> Action | None:
+    """Leave the offer for the next one of the plan, or record that none is left."""
+    offer = now.choice.offer
+    if now.away or now.halt is not None or not _lacks_machine(now):
         return None
-    if now.refusals > MAX_REFUSALS:
-        return None if busy else Despair(why=_("no machine was to be had"))
+    if isinstance(offer, Nothing) and now.choice.tells and now.view.offers.spent is None:
+        return NoteSpent(why=offer.why)
+    if isinstance(offer, Move) and _halt(now) is None:
+        return LeaveOffer(move=offer, why=offer.why)
+    return None
+
+
+def _rent(now: Situation) -> Action | None:
+    if now.away or _halt(now) is not None or not _lacks_machine(now) or now.retry_in > 0:
+        return None
+    then, busy = now.choice.then, _busy(now)
+    if isinstance(then, Question):
+        return None  # it is asked when nothing works any more
+    if isinstance(then, End) or (then is None and now.refusals > MAX_REFUSALS):
+        return None if busy else Despair(why=_("no machine was to be had"), end=then)
     lost = [machine for machine in now.view.machines if machine.state == "gone"]
     why = _("runs are waiting")
     if lost:
         why = _("runs are waiting, and {id} went away: {why}").format(id=lost[-1].id, why=lost[-1].cause)
-    return Rent(why=why)
+    return Rent(why=then.why if isinstance(then, AskAgain) else why)
 
 
 def _release(now: Situation) -> Action | None:

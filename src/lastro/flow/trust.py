@@ -12,6 +12,7 @@ from lastro.flow.freeze import Draft
 from lastro.flow.machine_check import CheckWish, check_machine
 from lastro.locale import _
 from lastro.paths import Home
+from lastro.preflight.check import Finding, Level
 from lastro.preflight.risk import decide
 from lastro.providers.base import Machine
 from lastro.records import dataclass
@@ -71,7 +72,9 @@ def preflight_of(trusting: Trusting) -> Callable[[Machine], Mapping[str, Any]]:
         locking=trusting.locking,
     )
 
-    def check(_machine: Machine) -> Mapping[str, Any]:
+    def check(machine: Machine) -> Mapping[str, Any]:
+        if machine.finding is not None:
+            return _scripted(machine.node, machine.finding, trusting.accepted)
         checked = check_machine(wish, trusting.home, trusting.clock)
         trust = decide(checked.report.findings, trusting.accepted)
         if checked.lock is not None:
@@ -84,3 +87,26 @@ def preflight_of(trusting: Trusting) -> Callable[[Machine], Mapping[str, Any]]:
         }
 
     return check
+
+
+def _scripted(node: str, code: str, accepted: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the facts where a script says what preflight finds: of the machine, and not of this box."""
+    found = Finding(
+        code=code,
+        level=Level.FAIL,
+        fact=_("a script of faults"),
+        value=_("it says that preflight finds {code} here").format(code=code),
+        consequence=_("this is a rehearsal"),
+        source="declared",
+    )
+    trust = decide([found], accepted)
+    return {
+        "verdict": Level.FAIL.value,
+        "summary": found.text,
+        "findings": [found.as_json()],
+        "stack": {},
+        "node_id": node,
+        "trusted": trust.trusted,
+        "trust_why": trust.why,
+        "accepted": dict(trust.accepted),
+    }

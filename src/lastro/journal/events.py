@@ -34,6 +34,11 @@ class EventType(str, Enum):
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
     MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
+    MACHINE_REJECTED = "machine.rejected"  # machine, what (boot, preflight, node), why, by_offer: no work on it
+    # offer.left: offer, to, what (refused, boot, preflight, boxes, spot, region), why, figures
+    OFFER_LEFT = "offer.left"
+    OFFERS_SPENT = "offers.spent"  # why, then (stop, ask, wait), figures: no further offer is left
+    OFFERS_REOPENED = "offers.reopened"  # why, asked (machines so far): a person has them asked again
     MACHINE_RECALLED = "machine.recalled"  # machine, node, why, faults, hours, notes: it is known from before
     # decision.awaited: stage, runs (name, worked_hours, planned_hours, steps, items_done, items_total,
     # lost_steps, committed_step, status), cost (known, by currency), unknown (why it is not complete)
@@ -56,7 +61,7 @@ class EventType(str, Enum):
     RUN_GIVEN_UP = "run.given_up"  # run, why
     ATTEMPT_LOST = "attempt.lost"  # run, attempt, machine, why, step, committed_step, items
     STREAM_INGESTED = "stream.ingested"  # source, events (how many), head
-    FAULT_FIRED = "fault.fired"  # index, key, run, step, notice_seconds, create, silent
+    FAULT_FIRED = "fault.fired"  # index, key, run, step, notice_seconds, create, silent, ...
     # deliverable.judged: run, name, path, verdict, why, level, level_why, loader, versions, seconds, digest,
     # metric, content, duplicate_of, near, bases, warnings
     DELIVERABLE_JUDGED = "deliverable.judged"
@@ -119,6 +124,9 @@ DURABLE = frozenset(
         EventType.MACHINE_INTENDED,
         EventType.MACHINE_CREATED,
         EventType.MACHINE_GONE,
+        EventType.MACHINE_REJECTED,
+        EventType.OFFER_LEFT,
+        EventType.OFFERS_REOPENED,
         EventType.GUARD_RESCUED,
         EventType.LEASE_ADDED,
         EventType.EXPENSE_ADDED,

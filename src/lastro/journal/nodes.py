@@ -142,6 +142,8 @@ def _faults(
                 why=event.facts.get("summary") or event.facts["verdict"]
             )
             found.append(Fault(at=event.at, campaign=campaign, what=what))
+        elif event.type is EventType.MACHINE_REJECTED and event.facts["what"] == "boot":
+            found.append(Fault(at=event.at, campaign=campaign, what=event.facts["why"]))
         elif event.type is EventType.ATTEMPT_LOST and not orderly:
             what = _("it was lost: {why}").format(why=event.facts["why"])
             found.append(Fault(at=event.at, campaign=campaign, what=what))

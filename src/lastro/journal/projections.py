@@ -20,6 +20,7 @@ from lastro.journal.events import EventType
 from lastro.journal.expenses import expense_views, invoice_views
 from lastro.journal.explained import doubt_views, explanation_views, wait_views
 from lastro.journal.leases import lease_views
+from lastro.journal.moves import offers_view
 from lastro.journal.streams import Event
 from lastro.journal.views import (
     AttemptView,
@@ -29,6 +30,7 @@ from lastro.journal.views import (
     DeliverableView,
     InterruptionView,
     MachineView,
+    Rejection,
     RunView,
 )
 from lastro.journal.work import worked_seconds
@@ -130,6 +132,7 @@ def project(
         explanations=explanation_views(home),
         doubts=doubt_views(home),
         copies=copy_views(home),
+        offers=offers_view(home),
         at=now,
     )
 
@@ -500,6 +503,10 @@ def machine_views(home: Sequence[Event], now: Stamp) -> tuple[MachineView, ...]:
         elif event.type is EventType.MACHINE_REFUSED:
             refused = by_tag[facts["tag"]]
             by_tag[facts["tag"]] = replace(refused, state="gone", gone_at=event.at, cause=facts["why"])
+        elif event.type is EventType.MACHINE_REJECTED:
+            tag = tag_of[facts["machine"]]
+            rejected = Rejection(what=facts["what"], why=facts["why"], by_offer=facts["by_offer"])
+            by_tag[tag] = replace(by_tag[tag], rejected=rejected)
         elif event.type is EventType.MACHINE_GONE:
             tag = tag_of[facts["machine"]]
             by_tag[tag] = replace(

@@ -102,6 +102,19 @@ def lost_share(use: Use) -> ShareView | None:
     return _share(use, lost) if lost else None
 
 
+def kept_seconds(life: AttemptView, before: AttemptView | None) -> float | None:
+    """Return for how long an attempt has done work that lasts; None: it tells no steps, or not how long.
+
+    One that has neither begun a step nor saved has done none. `before`: the attempt before it.
+    """
+    if life.first_step_seconds is None and life.items_done is None:
+        return None if life.checkpoints else 0.0
+    lost = 0.0 if life.alive or life.end in _NOT_LOST else _lost_seconds(life, before)
+    if life.worked_seconds is None or lost is None:
+        return None
+    return max(0.0, life.worked_seconds - lost)
+
+
 def _lost_seconds(life: AttemptView, before: AttemptView | None) -> float | None:
     if life.worked_seconds is None or life.lost_steps is None or life.last_step is None:
         return None

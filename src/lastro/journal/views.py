@@ -103,10 +103,22 @@ class RunView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Rejection:
+    """Why a machine was let go before any work. `what`: boot | preflight | node.
+
+    `by_offer`: every machine of its offer would be refused for the same.
+    """
+
+    what: str
+    why: str
+    by_offer: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class MachineView:
     """A lease. `seconds` is its use: by the provider's clock once gone, by home's until then; None: unknown.
 
-    `born`: its creation, to measure its use from.
+    `born`: its creation, to measure its use from. `rejected`: it is not used, and let go; None: it is used.
     """
 
     id: str | None
@@ -124,6 +136,52 @@ class MachineView:
     level: str | None = None
     level_why: str | None = None
     born: Stamp | None = None
+    rejected: Rejection | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveView:
+    """An offer that was left for another one. `what`: refused | boot | preflight | boxes | spot | region.
+
+    `asked`: how many machines had been asked for by then. `figures`: what the reason was made from.
+    `reopened`: why a person had it asked again; None: nobody did.
+    """
+
+    offer: str
+    to: str
+    what: str
+    why: str
+    at: str
+    asked: int
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    reopened: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpentView:
+    """That no further offer was left. `then`: stop | ask | wait. `figures`: what waiting costs."""
+
+    why: str
+    then: str
+    at: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OffersView:
+    """How offers were gone through. `since`: as many machines were asked for before it began, or began anew.
+
+    `spent`: when no further offer was left, the last time; None: one is, or was when last asked.
+    """
+
+    moves: tuple[MoveView, ...] = ()
+    since: int = 0
+    spent: SpentView | None = None
+
+    @property
+    def left(self) -> tuple[MoveView, ...]:
+        """The moves that still hold: what was left is asked again by a person's word only."""
+        return tuple(move for move in self.moves if move.reopened is None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -430,6 +488,7 @@ class CampaignView:
     explanations: tuple[ExplanationView, ...] = ()
     doubts: tuple[DoubtView, ...] = ()
     copies: tuple[CopyView, ...] = ()
+    offers: OffersView = field(default_factory=OffersView)
 
     @property
     def closing_state(self) -> str:

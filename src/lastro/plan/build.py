@@ -15,6 +15,7 @@ from lastro.plan.candidates import Candidate, Protocol, Question, reductions, wh
 from lastro.plan.disk_need import Measured, disk_need, state_of
 from lastro.plan.findings import Known, findings
 from lastro.plan.findings_of_design import what_it_decides
+from lastro.plan.ladder import ladder_of
 from lastro.plan.learning import informed
 from lastro.plan.model import DecisionRule, Deliverable, Metric, Plan, PlannedRun
 from lastro.plan.on_spot import lifetimes_of
@@ -147,6 +148,8 @@ def make_plan(  # noqa: PLR0913 - each is an input of its own, and all but two a
         max_weather=campaign.max_weather,
         silence_seconds=campaign.silence.total_seconds(),
         tariffs=tariffs_of(market, chosen.taken.offer if chosen.taken else None, calendar, need),
+        ladder=ladder_of(campaign, market, chosen),
+        move_on=campaign.move_on.rules(),
     )
 
 

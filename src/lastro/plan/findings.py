@@ -12,9 +12,11 @@ from lastro.plan.calendar import Calendar
 from lastro.plan.candidates import Candidate
 from lastro.plan.checklist import findings_of_checklist, needed_of, states
 from lastro.plan.disk_need import Measured
+from lastro.plan.ladder import not_reached
 from lastro.plan.levels import FAIL, NOTE, WARN
 from lastro.plan.options import Options
 from lastro.plan.parts import REDUCED, DiskNeed, Finding
+from lastro.plan.second_path import reached_by
 from lastro.records import dataclass
 from lastro.spec.campaign import Campaign
 from lastro.spec.checklist import Checklist
@@ -52,6 +54,7 @@ def findings(known: Known) -> tuple[Finding, ...]:
             [(one.offer, one.calendar) for one in known.chosen.offered], known.now, known.campaign.window
         ),
         *findings_of_paths.findings(known.campaign, known.market, known.taken),
+        *_of_second_paths(known),
         *findings_of_data.findings(known.campaign, known.market, known.measured, known.taken, known.need),
         *_of_checklist(known),
         *(
@@ -63,16 +66,23 @@ def findings(known: Known) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: order.index(finding.level)))
 
 
+def _of_second_paths(known: Known) -> Iterator[Finding]:
+    """Tell which second path leads to no offer that could be taken: it would never be gone."""
+    if known.taken is None:
+        return
+    for stage, offer, why in not_reached(known.campaign, known.market, known.chosen):
+        text = _("the plan B of {stage}, {offer}, cannot be taken: {why}").format(
+            stage=stage, offer=offer, why=why
+        )
+        yield Finding(code="plan_b_refused", level=WARN, text=text)
+
+
 def _of_checklist(known: Known) -> Iterator[Finding]:
     """Tell what is open with the providers that the plan would rent from, where a checklist is kept."""
     if known.checklist is None:
         return
     taken = [known.taken.offer] if known.taken is not None else []
-    second = [
-        offer
-        for path in known.campaign.plan_b.values()
-        for offer in findings_of_paths.reached_by(known.market, path)
-    ]
+    second = [offer for path in known.campaign.plan_b.values() for offer in reached_by(known.market, path)]
     total = known.calendar.total
     until = known.now + timedelta(hours=total.high) if total is not None else known.now
     needed = needed_of([*taken, *second], known.campaign.machines, known.campaign.jurisdictions, until.date())

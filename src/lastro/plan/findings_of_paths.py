@@ -14,9 +14,9 @@ from lastro.plan.intervals import GPU, Interval, work_of
 from lastro.plan.levels import FAIL, NOTE, WARN
 from lastro.plan.on_spot import lifetimes_of, saves_of, tolerance_of
 from lastro.plan.parts import Finding
+from lastro.plan.second_path import reached_by
 from lastro.plan.traffic import moves_of
 from lastro.spec.campaign import Campaign
-from lastro.spec.durations import card
 from lastro.spec.offers import Offer, Offers
 from lastro.spec.plan_b import PlanB
 from lastro.units import show_bytes, show_duration
@@ -93,17 +93,6 @@ def _of_second(
                 stage=stage, what=what
             )
             yield Finding(code="plan_b_incomplete", level=NOTE, text=text)
-
-
-def reached_by(market: Offers, second: PlanB) -> list[Offer]:
-    """Return the offers that a second path could take."""
-    return [
-        offer
-        for offer in market.offers
-        if (second.offer is None or offer.name == second.offer)
-        and (second.gpu is None or card(offer.gpu or "") == card(second.gpu))
-        and (second.region is None or second.region in (offer.region, offer.zone))
-    ]
 
 
 # --- where data goes ----------------------------------------------------------------------------------

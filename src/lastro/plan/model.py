@@ -12,9 +12,10 @@ from lastro.billing import Lease
 from lastro.plan.learned import Learned
 from lastro.plan.parts import WHOLE, DiskNeed, DiskPart, Finding, Option, Slot, Span, Unplaced
 from lastro.plan.points import DecisionPoint
+from lastro.plan.rung import Rung
 from lastro.plan.tariffs import Tariffs
 from lastro.records import dataclass
-from lastro.rules import CheckpointPolicy, Corpus, ExpectedSave, HangPolicy, StopKind, StopRule
+from lastro.rules import CheckpointPolicy, Corpus, ExpectedSave, HangPolicy, MoveOn, StopKind, StopRule
 from lastro.spec.run_id import canonical_json
 from lastro.units import Money
 
@@ -82,7 +83,8 @@ class Plan:
     `estimates`: what was measured of runs, and stands on the calendar in the place of what the file says.
     `tariffs`: what the bill is made from beside machines; None when nothing else is priced. `expected_save`:
     how large a checkpoint of a run is, before there is one; None: nobody knows. `sbatch`: what is asked of a
-    cluster's queue, by option.
+    cluster's queue, by option. `ladder`: the offers in the order in which they are taken, the first of them
+    `lease`'s; empty: there is no other. `move_on`: when one is left for the next.
     """
 
     campaign: str
@@ -136,6 +138,8 @@ class Plan:
     max_weather: Money | None = None
     tariffs: Tariffs | None = None
     expected_save: ExpectedSave | None = None
+    ladder: tuple[Rung, ...] = ()
+    move_on: MoveOn = field(default_factory=MoveOn)
 
     def run(self, run: str) -> PlannedRun:
         """Return one run by its id or name. Raises KeyError."""
@@ -159,7 +163,9 @@ class Plan:
             value["decision"]["adopt_margin"] = f"{self.decision.adopt_margin:f}"
         value["options"] = [option.as_json() for option in self.options]
         value["tariffs"] = self.tariffs.as_json() if self.tariffs else None
-        for name in ("estimates", "tariffs", "expected_save", "sbatch"):
+        value["ladder"] = [rung.as_json() for rung in self.ladder]
+        value["move_on"] = asdict(self.move_on) if self.move_on != MoveOn() else None
+        for name in ("estimates", "tariffs", "expected_save", "sbatch", "ladder", "move_on"):
             if not value[name]:  # a plan of before is written as it was, and so has its digest
                 del value[name]
         return _lists(value)  # type: ignore[no-any-return]
@@ -179,6 +185,8 @@ class Plan:
         fields["decision_points"] = tuple(DecisionPoint.from_json(point) for point in points)
         fields["estimates"] = tuple(Learned.from_json(one) for one in fields.get("estimates", ()))
         fields["hang"] = HangPolicy(**fields.get("hang", {}))
+        fields["ladder"] = tuple(Rung.from_json(rung) for rung in fields.get("ladder", ()))
+        fields["move_on"] = MoveOn(**fields.get("move_on", {}))
         for name, read_one in _OPTIONAL.items():
             fields[name] = read_one(fields[name]) if fields.get(name) is not None else None
         return cls(**fields)

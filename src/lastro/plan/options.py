@@ -15,6 +15,7 @@ from lastro.plan.parts import REDUCED, WHOLE, Option
 from lastro.plan.proof import Proof, prove
 from lastro.plan.risk import Risk
 from lastro.plan.risk_of import risk_of
+from lastro.plan.second_path import with_second_hours
 from lastro.plan.unpriced import NOTHING_LEFT, unpriced
 from lastro.records import dataclass
 from lastro.units import Money
@@ -31,7 +32,8 @@ class Options:
     """All options, those that are offered first; the one to take, and why it, or why none.
 
     `base`: the calendar of the whole protocol, on the cheapest offer; None: nothing can be rented. `offered`:
-    a candidate for each offer that an option takes.
+    a candidate for each offer that an option takes. `eligible`: a candidate for each offer that can be taken
+    for what is done, the cheapest first; `fitting`: the names of those that fit window and budget.
     """
 
     options: tuple[Option, ...]
@@ -40,6 +42,8 @@ class Options:
     base: Candidate | None
     risk: Risk | None
     offered: tuple[Candidate, ...]
+    eligible: tuple[Candidate, ...] = ()
+    fitting: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +93,7 @@ class _Chooser:
         taken, why = self._taken()
         base = self._own[0] if self._own else None
         shown = taken or base
+        eligible = self._eligible()
         return Options(
             options=(*offered, *refused),
             taken=taken,
@@ -96,7 +101,23 @@ class _Chooser:
             base=base,
             risk=self._risk(shown) if shown else None,
             offered=tuple({role.candidate.offer.name: role.candidate for role in roles}.values()),
+            eligible=tuple(eligible),
+            fitting=frozenset(one.offer.name for one in eligible if self._fits(one)),
         )
+
+    def _eligible(self) -> list[Candidate]:
+        """Return a candidate for each offer that can be taken for the protocol that is done."""
+        campaign = with_second_hours(self._question.campaign, self._question.market)
+        reduced = self._reduced.protocol if self._protocol == REDUCED and self._reduced else None
+        if campaign is self._question.campaign and reduced is None:
+            return self._own
+        protocol = (
+            whole(campaign)
+            if reduced is None
+            else next(one for one in reductions(campaign) if one.left_out == reduced.left_out)
+        )
+        found = candidates(replace(self._question, campaign=campaign), protocol, (self._machines,))
+        return sorted((one for one in found if one.ends_before is None), key=lambda one: one.rank)
 
     def _roles(self) -> Iterator[_Role]:
         fitting = [one for one in self._own if self._fits(one)]

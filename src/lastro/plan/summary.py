@@ -26,6 +26,8 @@ def summary(plan: Plan) -> dict[str, Any]:
         },
         "options": [{**option.as_json(), "fits": option.fits} for option in plan.options],
         "taken": {"option": plan.option, "why": plan.lease_why},
+        "ladder": [rung.as_json() for rung in plan.ladder],
+        "move_on": asdict(plan.move_on),
         "runs": [
             {"id": run.id, "name": run.name, "priority": run.priority, "decides": run.decides}
             for run in plan.runs

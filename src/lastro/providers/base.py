@@ -54,6 +54,8 @@ class Fault:
     in the faults file, `occurrence` its number among those that say the same. With `create` it is no loss but
     a refusal: that one of the campaign's machines on its disk, counted from 1 and refusals with them, is
     not to be had. With `silent` the machine stays, and everything on it is frozen: nobody hears of it again.
+    With `offer` machines of that offer alone are counted. With `never_up` or `finding` that machine is had,
+    and never boots; or preflight finds this code on it.
     """
 
     index: int
@@ -63,12 +65,19 @@ class Fault:
     notice_seconds: float | None = None
     create: int | None = None
     silent: bool = False
+    offer: str | None = None
+    never_up: bool = False
+    finding: str | None = None
 
     @property
     def key(self) -> str:
         """What the fault is known by once it has fired: what it says, not its place in a file."""
         notice = None if self.notice_seconds is None else float(self.notice_seconds)
-        more = ["silent"] if self.silent else []
+        more: list[str] = ["silent"] if self.silent else []
+        more += ["never up"] if self.never_up else []
+        more += [
+            f"{what}={said}" for what, said in (("offer", self.offer), ("finding", self.finding)) if said
+        ]
         told = strictjson.dumps([self.run, self.step, notice, self.create, self.occurrence, *more])
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
@@ -152,6 +161,7 @@ class Machine:
     gone. `level`: how far it is kept apart from the box that it runs on, where a provider has levels of that;
     `level_why`: why that is less than what was asked for. `disk`: where the campaign's disk lies on it; None:
     where it lies here. `queued`: why it waits for its turn, and uses nothing yet; None: it does not wait.
+    `finding`: the code of what a script wants preflight to find on it, in rehearsals.
     """
 
     id: str
@@ -169,6 +179,7 @@ class Machine:
     level_why: str | None = None
     disk: Path | None = None
     queued: str | None = None
+    finding: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,8 @@ from lastro.locale import _
 from lastro.paths import AttemptFolder, Disk, Home, RunFolder
 from lastro.providers.base import Fault, MachineRequest
 
+#: Seconds of a boot that never ends: some thirty years.
+NEVER = 1e9
 #: Seconds between two searches for new attempts; the heartbeats of the known ones are read at every look.
 _FIND_EVERY = 0.5
 
@@ -43,35 +45,56 @@ def fired(home: Home, disk: Path, campaign: str) -> frozenset[str]:
     return frozenset(path.stem for path in folder.glob("*.json") if not path.stem.startswith("."))
 
 
-def refuse(home: Home, request: MachineRequest, made: int, clock: Clock) -> None:
-    """Refuse a machine when the script says so, once.
+def befalls(
+    home: Home, request: MachineRequest, made: Sequence[MachineRequest], clock: Clock
+) -> Fault | None:
+    """Return what the script lets befall a machine that is asked for now, once; None: nothing.
 
     Args:
         home: which keeps what has fired.
         request: for the machine.
-        made: how many machines of this campaign on this disk there were before.
+        made: what was asked for each machine that this campaign on this disk has had before.
         clock: for the claim.
 
     Raises:
         CapacityRefused: it is scripted that this one is not to be had.
     """
-    gone = fired(home, request.disk, request.campaign)
-    number = made + _refusals(home, request) + 1
-    for fault in request.faults:
-        if fault.create == number and fault.key not in gone:
-            facts = {"index": fault.index, "create": number, "at": iso(clock.now())}
-            path = home.fired_fault(fault_key(request.disk, request.campaign), fault.key)
-            atomic.make_folder(path.parent)
-            if atomic.claim(path, strictjson.pretty(facts).encode()):
-                raise CapacityRefused(
-                    _("no machine is to be had: the script refuses number {number}").format(number=number)
-                )
-
-
-def _refusals(home: Home, request: MachineRequest) -> int:
-    """Return how many machines of this campaign on this disk were refused."""
     folder = home.fired_faults(fault_key(request.disk, request.campaign))
-    return sum(_read(path, "create") is not None for path in folder.glob("*.json")) if folder.is_dir() else 0
+    records = [strictjson.read(path) for path in folder.glob("*.json")] if folder.is_dir() else []
+    gone = fired(home, request.disk, request.campaign)
+    offer = _offer(request)
+    refused = [one.get("of") for one in records if "create" in one]
+    number = len(made) + len(refused) + 1
+    of_offer = sum(_offer(one) == offer for one in made) + refused.count(offer) + 1
+    for fault in request.faults:
+        if fault.create is None or fault.offer not in (None, offer):
+            continue
+        path = home.fired_fault(fault_key(request.disk, request.campaign), fault.key)
+        if fault.key in gone:
+            if _read(path, "tag") == request.tag:
+                return fault  # a kill came between its claim and the machine's record
+            continue
+        if fault.create != (number if fault.offer is None else of_offer):
+            continue
+        refuses = not fault.never_up and fault.finding is None
+        facts = {"index": fault.index, "of": offer, "at": iso(clock.now())}
+        facts |= {"create": number} if refuses else {"tag": request.tag}
+        atomic.make_folder(path.parent)
+        if not atomic.claim(path, strictjson.pretty(facts).encode()):
+            continue
+        if refuses:
+            text = _("no machine is to be had: the script refuses number {number}").format(number=number)
+            if fault.offer is not None:
+                text = _("no machine of {offer} is to be had: the script refuses number {number}").format(
+                    offer=fault.offer, number=of_offer
+                )
+            raise CapacityRefused(text)
+        return fault
+    return None
+
+
+def _offer(request: MachineRequest) -> str | None:
+    return request.lease.offer if request.lease is not None else None
 
 
 class FaultWatch:

@@ -7,6 +7,7 @@ import platform
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lastro import atomic, strictjson
@@ -49,22 +50,34 @@ class Local:
         born = self._clock.stamp()
         if not folder.record.exists():
             require_attachable(self._home, self._clock, request.disk)
+        finding = None
         if request.faults and not folder.record.exists():
-            faults.refuse(self._home, request, self._made_for(request), self._clock)
+            fault = faults.befalls(self._home, request, self._made_for(request), self._clock)
+            if fault is not None:
+                finding = fault.finding
+                request = replace(request, boot_seconds=faults.NEVER) if fault.never_up else request
         level, why = jail.level_for(os.environ)
-        record = Record(id=machine_id, node=node, born=born, request=request, level=level, level_why=why)
+        record = Record(
+            id=machine_id,
+            node=node,
+            born=born,
+            request=request,
+            level=level,
+            level_why=why,
+            finding=finding,
+        )
         make_record(folder, record)
         # The record is durable, so a crash from here on is repaired by calling again with the same tag.
         if not folder.host.exists():
             self._boot(folder)
         return self.describe(machine_id)
 
-    def _made_for(self, request: MachineRequest) -> int:
-        """Return how many machines this campaign on this disk has had, gone ones too."""
+    def _made_for(self, request: MachineRequest) -> list[MachineRequest]:
+        """Return what was asked for each machine that this campaign on this disk has had, gone ones too."""
         root = self._home.local_machines
         records = [MachineFolder(path) for path in root.iterdir()] if root.is_dir() else []
         asked = [read_record(folder).request for folder in records if folder.record.exists()]
-        return sum((one.disk, one.campaign) == (request.disk, request.campaign) for one in asked)
+        return [one for one in asked if (one.disk, one.campaign) == (request.disk, request.campaign)]
 
     def _boot(self, folder: MachineFolder) -> None:
         """Start a process to be this machine. Of several, the one that claims `host.json` is it."""
@@ -105,6 +118,7 @@ class Local:
             cause=end.cause if end else cause,
             level=record.level,
             level_why=record.level_why,
+            finding=record.finding,
         )
 
     def machines(self) -> list[Machine]:

@@ -17,7 +17,10 @@ from lastro.records import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """`machine.json`: a machine that was asked for. It is claimed before anything is started."""
+    """`machine.json`: a machine that was asked for. It is claimed before anything is started.
+
+    `finding`: the code of what a script wants preflight to find on it.
+    """
 
     id: str
     node: str
@@ -25,6 +28,7 @@ class Record:
     request: MachineRequest
     level: str | None = None
     level_why: str | None = None
+    finding: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +53,7 @@ def make_record(folder: MachineFolder, record: Record) -> Record:
         "request": record.request.as_json(),
         "level": record.level,
         "level_why": record.level_why,
+        **({"finding": record.finding} if record.finding is not None else {}),
     }
     atomic.claim(folder.record, strictjson.pretty(value).encode())
     kept = read_record(folder)
@@ -76,6 +81,7 @@ def read_record(folder: MachineFolder) -> Record:
         request=MachineRequest.from_json(value["request"]),
         level=value.get("level"),
         level_why=value.get("level_why"),
+        finding=value.get("finding"),
     )
 
 

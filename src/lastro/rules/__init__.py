@@ -8,6 +8,7 @@ from lastro.rules.corpus import Corpus
 from lastro.rules.ending import Cause, End, Ended, Leave, Stay, cause_of
 from lastro.rules.hang import HangPolicy, Silence, judge_silence
 from lastro.rules.limits import LimitKind, Limits, judge_limits, leaving_seconds
+from lastro.rules.moving import MoveOn
 from lastro.rules.notice import NoticePlan
 from lastro.rules.notice import decide as decide_notice
 from lastro.rules.order import (
@@ -37,6 +38,7 @@ __all__ = [
     "Life",
     "LimitKind",
     "Limits",
+    "MoveOn",
     "Next",
     "NoticePlan",
     "Order",

@@ -33,6 +33,7 @@ from lastro.spec.base import (
 )
 from lastro.spec.data import DataSpec, TransferSpec
 from lastro.spec.deliverable import Deliverable
+from lastro.spec.move_on import MoveOnSpec
 from lastro.spec.plan_b import PlanB
 from lastro.spec.run_id import canonical_json
 from lastro.spec.sbatch import check_sbatch
@@ -383,6 +384,7 @@ class Campaign(Strict):
     transfers: dict[Name, TransferSpec] = Field(default_factory=dict)
     interruption: Interruption = Interruption()
     plan_b: dict[Name, PlanB] = Field(default_factory=dict)
+    move_on: MoveOnSpec = MoveOnSpec()
     work: Work | None = None
     uncertainties: Annotated[tuple[Text, ...], BeforeValidator(as_tuple)] = ()
 

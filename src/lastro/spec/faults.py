@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from lastro.locale import _
 from lastro.records import dataclass
-from lastro.spec.base import AlsoWritten, Contradiction, DurationOrZero, Name, Problem, Strict, as_tuple
+from lastro.spec.base import (
+    AlsoWritten,
+    Contradiction,
+    DurationOrZero,
+    Name,
+    Problem,
+    Strict,
+    Text,
+    as_tuple,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +28,8 @@ class FaultSpec:
 
     `index` is its position in the file, from 0. `notice_seconds` None: without notice. With `create` it is a
     refusal instead: that one of the campaign's machines, counted from 1, is not to be had. `silent`: the
-    machine is not taken away but freezes, and says nothing any more.
+    machine is not taken away but freezes, and says nothing any more. `offer`: machines of that offer alone
+    are counted. `never_up` and `finding`: that machine is had, and never boots; or preflight finds this code.
     """
 
     index: int
@@ -27,10 +38,13 @@ class FaultSpec:
     notice_seconds: float | None = None
     create: int | None = None
     silent: bool = False
+    offer: str | None = None
+    never_up: bool = False
+    finding: str | None = None
 
 
 class Fault(Strict):
-    """One loss as the file spells it: run and step, or create alone."""
+    """One loss as the file spells it: run and step, or create and what befalls that machine."""
 
     run: Name | None = None
     step: Annotated[int, Field(ge=0)] | None = None
@@ -41,30 +55,44 @@ class Fault(Strict):
         AlsoWritten({"const": "none"}),
     ] = None
     silent: bool = False
+    offer: Text | None = None
+    boot: Literal["never"] | None = None
+    preflight: Text | None = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> Fault:
-        if self.create is not None:
-            for name, value in (("run", self.run), ("step", self.step), ("notice", self.notice)):
-                if value is not None:
-                    raise Contradiction(
-                        Problem((name,), _("a machine that is never had has no {name}").format(name=name))
-                    )
-            if self.silent:
-                raise Contradiction(Problem(("silent",), _("a machine that is never had cannot freeze")))
-            return self
-        if self.silent and self.notice is not None:
-            raise Contradiction(Problem(("notice",), _("a machine that freezes gives no notice")))
-        for name, value in (("run", self.run), ("step", self.step)):
-            if value is None:
-                raise Contradiction(
-                    Problem(
-                        (),
-                        _("the key {key!r} is missing").format(key=name),
-                        _("write {run: shift, step: 60}, or {create: 2} for a machine that is not to be had"),
-                    )
-                )
+        problem = next(self._of_creation() if self.create is not None else self._of_loss(), None)
+        if problem is not None:
+            raise Contradiction(problem)
         return self
+
+    def _of_creation(self) -> Iterator[Problem]:
+        for name, value in (("run", self.run), ("step", self.step), ("notice", self.notice)):
+            if value is not None:
+                yield Problem((name,), _("a machine that is never had has no {name}").format(name=name))
+        if self.silent:
+            yield Problem(("silent",), _("a machine that is never had cannot freeze"))
+        if self.boot is not None and self.preflight is not None:
+            text = _("a machine that never comes up is not looked at by preflight")
+            yield Problem(("preflight",), text)
+
+    def _of_loss(self) -> Iterator[Problem]:
+        for name, value in (("offer", self.offer), ("boot", self.boot), ("preflight", self.preflight)):
+            if value is not None:
+                yield Problem(
+                    (name,),
+                    _("{name} says what befalls a machine when it is asked for").format(name=name),
+                    _("say which one, counted from 1: create: 1"),
+                )
+        if self.silent and self.notice is not None:
+            yield Problem(("notice",), _("a machine that freezes gives no notice"))
+        for name, missing in (("run", self.run is None), ("step", self.step is None)):
+            if missing:
+                yield Problem(
+                    (),
+                    _("the key {key!r} is missing").format(key=name),
+                    _("write {run: shift, step: 60}, or {create: 2} for a machine that is not to be had"),
+                )
 
 
 class Faults(Strict):
@@ -82,6 +110,9 @@ class Faults(Strict):
                 notice_seconds=_seconds(fault.notice),
                 create=fault.create,
                 silent=fault.silent,
+                offer=fault.offer,
+                never_up=fault.boot is not None,
+                finding=fault.preflight,
             )
             for index, fault in enumerate(self.faults)
         )

@@ -293,4 +293,6 @@ def _plan(page: Page) -> dict[str, Any]:
         "drills": [vars(row) for row in page.plan.drills],
         "decisions": [_decided(row) for row in page.plan.decisions],
         "left_out": list(page.plan.left_out),
+        "moves": [vars(move) for move in page.plan.moves],
+        "no_offer_left": vars(page.plan.spent) if page.plan.spent is not None else None,
     }

@@ -12,6 +12,7 @@ from lastro.locale import _, ngettext
 from lastro.rules import End
 from lastro.units import Money
 from lastro.view import show
+from lastro.view.moves import move_text
 from lastro.view.outcome_parts import CostBeside, Explanation, Outcome, StageRow
 
 _KINDS: Mapping[str, str] = {
@@ -49,6 +50,7 @@ def outcome_of(campaign: CampaignView) -> Outcome | None:
         waits=campaign.waits,
         doubts=campaign.doubts,
         off=tuple(row.name for row in stages if row.outside),
+        moves=campaign.offers.moves,
     )
 
 
@@ -142,6 +144,7 @@ def _explained(
     stage: str, name: str | None, campaign: CampaignView, run: RunView | None
 ) -> Iterator[Explanation]:
     yield from _from_events(run) if run is not None else ()
+    yield from _from_moves(run, campaign) if run is not None else ()
     for one in campaign.explanations:
         if one.stage == stage and one.run in (None, name):
             yield Explanation(kind="typed", text=one.why, hours=None, origin="typed")
@@ -167,6 +170,15 @@ def _from_events(run: RunView) -> Iterator[Explanation]:
     if waits:
         text = ngettext("it waited {count} time for room", "it waited {count} times for room", waits)
         yield Explanation(kind="disk", text=text.format(count=waits), hours=None, origin="events")
+
+
+def _from_moves(run: RunView, campaign: CampaignView) -> Iterator[Explanation]:
+    """Yield the moves to an offer on whose machines the run has worked: other hours, at another price."""
+    offer_of = {one.id: one.lease.offer for one in campaign.machines if one.lease is not None}
+    worked = {offer_of.get(life.machine) for life in run.attempts}
+    for move in campaign.offers.moves:
+        if move.to in worked:
+            yield Explanation(kind="offer", text=move_text(move), hours=None, origin="events")
 
 
 def _lost_hours(lives: Sequence[AttemptView]) -> float | None:
@@ -204,4 +216,5 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
         "waits": [asdict(wait) for wait in outcome.waits],
         "doubts": [asdict(doubt) for doubt in outcome.doubts],
         "off": list(outcome.off),
+        "moves": [asdict(move) for move in outcome.moves],
     }

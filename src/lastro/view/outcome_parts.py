@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lastro.journal.views import DoubtView, WaitView
+from lastro.journal.views import DoubtView, MoveView, WaitView
 from lastro.records import dataclass
 from lastro.units import Money
 
@@ -62,7 +62,8 @@ class Outcome:
     """The plan as it was frozen first, beside what came of it.
 
     `elapsed`: from the freezing to the end of the last attempt. `slack`: the plan's; `slack_left`: of the
-    window; `slack_used`: the difference. `off`: names of the stages whose observation lies outside.
+    window; `slack_used`: the difference. `off`: names of the stages whose observation lies outside. `moves`:
+    offers that were left for others, which the forecast knows nothing of.
     """
 
     digest: str | None
@@ -77,3 +78,4 @@ class Outcome:
     waits: tuple[WaitView, ...]
     doubts: tuple[DoubtView, ...]
     off: tuple[str, ...]
+    moves: tuple[MoveView, ...] = ()

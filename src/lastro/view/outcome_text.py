@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from lastro.locale import _
 from lastro.units import show_duration
+from lastro.view.moves import move_text
 from lastro.view.outcome_parts import Outcome, StageRow
 
 
@@ -22,6 +23,8 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
             kind=wait.kind,
             why=wait.why,
         )
+    for move in outcome.moves:
+        yield _("offer: {move}").format(move=move_text(move))
     if outcome.slack is not None:
         yield _("slack: {slack} planned, {used} used, {left} left of the window").format(
             slack=_hours(outcome.slack), used=_hours(outcome.slack_used), left=_hours(outcome.slack_left)

@@ -18,6 +18,8 @@ from lastro.journal.views import (
     DeliverableView,
     InterruptionView,
     MachineView,
+    MoveView,
+    SpentView,
 )
 from lastro.locale import _
 from lastro.records import dataclass
@@ -294,7 +296,10 @@ class DecisionRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanPart:
-    """What was fixed before anything was rented. `left_out`: runs that the reduced protocol does without."""
+    """What was fixed before anything was rented. `left_out`: runs that the reduced protocol does without.
+
+    `moves`: offers that were left for the next one of the plan; `spent`: that none is left.
+    """
 
     digest: str | None
     frozen_at: str | None
@@ -306,6 +311,8 @@ class PlanPart:
     drills: tuple[DrillRow, ...] = ()
     decisions: tuple[DecisionRow, ...] = ()
     left_out: tuple[str, ...] = ()
+    moves: tuple[MoveView, ...] = ()
+    spent: SpentView | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

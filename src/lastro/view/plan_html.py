@@ -17,6 +17,7 @@ from lastro.view.html import environment
 from lastro.view.model import page_language
 from lastro.view.parts import Headline
 from lastro.view.plan_calendar import Axis, axis_of, colours, leases_of, offered, taken
+from lastro.view.plan_ladder_text import ladder_lines
 from lastro.view.plan_learned_text import learned_lines
 
 
@@ -57,6 +58,7 @@ def render_plan(plan: Plan, drills: Sequence[Mapping[str, Any]], *, frozen: bool
             cards=_cards(plan, shown, number),
             scale=plan_bars.scale_of(plan, shown),
             learned=list(learned_lines(plan)),
+            ladder=list(ladder_lines(plan)),
             refused=[option for option in plan.options if not option.offered],
             disk_bar=Markup(plan_bars.disk_bar(need)) if need else "",  # noqa: S704 - it escapes its texts
             drills=drills,

@@ -32,6 +32,8 @@ def plan_part(campaign: CampaignView) -> PlanPart:
         ),
         decisions=decision_rows(campaign),
         left_out=tuple(plan.get("left_out") or ()),
+        moves=campaign.offers.moves,
+        spent=campaign.offers.spent,
         drills=tuple(
             DrillRow(
                 run=str(facts["run"]),

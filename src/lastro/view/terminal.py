@@ -16,6 +16,7 @@ from rich.text import Text
 
 from lastro.locale import _, ngettext
 from lastro.view import show, words
+from lastro.view.moves import move_text
 from lastro.view.parts import NowRow, Page, RunRow
 from lastro.view.telemetry_text import sample_text
 
@@ -59,6 +60,7 @@ def summary(page: Page) -> RenderableType:
         parts += [Text(), _run_table(page)]
         parts += _reasons(page)
     parts += _decisions(page)
+    parts += _offers(page)
     if page.interruptions:
         parts += [Text(), _title(_("Interruptions")), _interruption_table(page)]
     parts += [Text(), _title(_("Cost")), _cost(page)]
@@ -78,6 +80,7 @@ def status(page: Page) -> RenderableType:
         parts += [Text(), _run_table(page)]
         parts += _reasons(page)
     parts += _decisions(page)
+    parts += _offers(page)
     parts += [Text(), _title(_("Cost")), _cost(page)]
     return Group(*parts)
 
@@ -200,6 +203,14 @@ def _decisions(page: Page) -> list[RenderableType]:
         names = ", ".join(page.plan.left_out)
         lines.append(_indented(_("left out by the reduced protocol: {names}").format(names=names)))
     return [Text(), _title(_("Decisions")), *lines] if lines else []
+
+
+def _offers(page: Page) -> list[RenderableType]:
+    """Return which offers were left for which others, and that none is left."""
+    lines = [_indented(move_text(move)) for move in page.plan.moves]
+    if page.plan.spent is not None:
+        lines.append(_indented(_("no other is left: {why}").format(why=page.plan.spent.why)))
+    return [Text(), _title(_("Offers")), *lines] if lines else []
 
 
 def _interruption_table(page: Page) -> Table:

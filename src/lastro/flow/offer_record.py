@@ -1,0 +1,176 @@
+"""What each offer of a campaign has shown, from its journal, and so where it stands on the ladder. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from lastro.billing import LeaseKind, billed_seconds
+from lastro.clock import from_iso
+from lastro.flow.next_offer import BOOT, Shown, Situation, SpotAccount
+from lastro.journal.shares import kept_seconds
+from lastro.journal.views import AttemptView, CampaignView, MachineView
+from lastro.plan.model import Plan
+from lastro.plan.rung import Rung
+from lastro.rules import End
+from lastro.units import Money
+
+#: So many offers of one region have to fail in a row before the region is called down.
+_OFFERS_OF_A_REGION = 2
+_TAKEN_AWAY = (End.LOST.value, End.NOTICE.value)
+_PREEMPTED = "preempted"
+
+
+def rungs_of(plan: Plan, *, by_offer: bool) -> tuple[Rung, ...]:
+    """Return the offers that can be asked, in their order; the only one where there is no ladder.
+
+    Args:
+        plan: the frozen one.
+        by_offer: the provider's machines go by the offer that is asked for; else all are the first one's.
+    """
+    if plan.ladder:
+        return plan.ladder if by_offer else plan.ladder[:1]
+    return (
+        Rung(
+            offer=plan.lease.offer if plan.lease is not None else plan.provider,
+            lease=plan.lease,
+            why=plan.lease_why,
+            cost=None,
+            slack_hours=plan.slack_hours,
+            boot_seconds=plan.boot_seconds,
+        ),
+    )
+
+
+def situation_of(
+    plan: Plan, view: CampaignView, rungs: Sequence[Rung], waiting_per_hour: Money | None = None
+) -> Situation:
+    """Return where a campaign stands on its ladder.
+
+    Args:
+        plan: the frozen one.
+        view: what the journal says.
+        rungs: one at least, see `rungs_of`.
+        waiting_per_hour: what waiting costs; None: unknown.
+    """
+    asked = view.machines[view.offers.since :]
+    left = {move.offer: move.what for move in view.offers.left}
+    current = _current(view, rungs, left)
+    return Situation(
+        rungs=tuple(rungs),
+        current=current,
+        left=left,
+        shown=shown(view, [one for one in asked if _offer(one) in (current, None)]),
+        # Where there is no other offer to try, one machine that is not well is enough to call a person.
+        rules=plan.move_on if len(rungs) > 1 else replace(plan.move_on, boxes=1),
+        down=_down(view, asked, rungs),
+        waiting_per_hour=waiting_per_hour,
+    )
+
+
+def _current(view: CampaignView, rungs: Sequence[Rung], left: Iterable[str]) -> str:
+    """Return the offer that the last move led to; the first that was not left, where the plan lacks that."""
+    names = [rung.offer for rung in rungs if rung.offer not in left]
+    led_to = [move.to for move in view.offers.left]
+    if led_to and led_to[-1] in names:
+        return led_to[-1]
+    return names[0] if names else rungs[-1].offer
+
+
+def _offer(machine: MachineView) -> str | None:
+    return machine.lease.offer if machine.lease is not None else None
+
+
+def shown(view: CampaignView, machines: Sequence[MachineView]) -> Shown:
+    """Return what machines of one offer have shown, in the order in which they were asked for."""
+    refused: list[MachineView] = []
+    for machine in reversed(machines):
+        if not _was_refused(machine):
+            break
+        refused.append(machine)
+    rejected = [one.rejected for one in machines if one.rejected is not None]
+    boots = [one for one in rejected if one.what == BOOT]
+    by_offer = [one for one in rejected if one.by_offer]
+    boxes = [one for one in rejected if one.what != BOOT and not one.by_offer]
+    return Shown(
+        refusals=len(refused),
+        waited_seconds=_since(view, refused[-1]) if refused else 0.0,
+        boots=len(boots),
+        boot_why=boots[-1].why if boots else "",
+        by_offer=by_offer[-1].why if by_offer else None,
+        boxes=len(boxes),
+        box_why=boxes[-1].why if boxes else "",
+        spot=_account(view, machines),
+    )
+
+
+def _was_refused(machine: MachineView) -> bool:
+    return machine.id is None and machine.state == "gone"
+
+
+def _since(view: CampaignView, machine: MachineView) -> float:
+    """Return the seconds since a machine was asked for; none where the clock was set back meanwhile."""
+    return max(0.0, (view.at - from_iso(machine.intended_at)).total_seconds())
+
+
+# --- spot ---------------------------------------------------------------------------------------------
+
+
+def _account(view: CampaignView, machines: Sequence[MachineView]) -> SpotAccount:
+    """Return what spot machines have brought; of those that still work, at least so much."""
+    spot = [
+        one
+        for one in machines
+        if one.id is not None and one.lease is not None and one.lease.kind is LeaseKind.SPOT
+    ]
+    lives = {one.id: lives_on(view, one) for one in spot}
+    lost = [one for one in spot if _was_lost(one, lives[one.id])]
+    kept = [kept_seconds(life, before) for one in spot for before, life in lives[one.id]]
+    paid = [
+        float(billed_seconds(one.lease, one.seconds)) if one.lease and one.seconds is not None else None
+        for one in spot
+    ]
+    return SpotAccount(losses=len(lost), kept_hours=_hours(kept), paid_hours=_hours(paid))
+
+
+def _hours(seconds: Sequence[float | None]) -> float | None:
+    known = [value for value in seconds if value is not None]
+    return sum(known) / 3600 if len(known) == len(seconds) else None
+
+
+def lives_on(view: CampaignView, machine: MachineView) -> list[tuple[AttemptView | None, AttemptView]]:
+    """Return the attempts on a machine, each with the one before it."""
+    return [
+        (before, life)
+        for run in view.runs
+        for before, life in zip([None, *run.attempts], run.attempts, strict=False)
+        if life.machine == machine.id
+    ]
+
+
+def _was_lost(machine: MachineView, lives: Sequence[tuple[AttemptView | None, AttemptView]]) -> bool:
+    """Say whether a machine was taken away; one that was let go was not."""
+    if machine.state != "gone":
+        return False
+    return (machine.cause or "").startswith(_PREEMPTED) or any(life.end in _TAKEN_AWAY for _b, life in lives)
+
+
+# --- regions ------------------------------------------------------------------------------------------
+
+
+def _down(view: CampaignView, asked: Sequence[MachineView], rungs: Sequence[Rung]) -> frozenset[str]:
+    """Return the region in which the last machines were all refused or lost, of two offers at least."""
+    region_of = {rung.offer: rung.region for rung in rungs}
+    region: str | None = None
+    offers: set[str | None] = set()
+    for machine in reversed(asked):
+        offer = _offer(machine)
+        here = region_of.get(offer or "")
+        failed = _was_refused(machine) or (
+            machine.id is not None and _was_lost(machine, lives_on(view, machine))
+        )
+        if not failed or here is None or region not in (None, here):
+            break
+        region = here
+        offers.add(offer)
+    return frozenset({region}) if region is not None and len(offers) >= _OFFERS_OF_A_REGION else frozenset()

@@ -1,0 +1,40 @@
+"""When an offer is left for the next one of the plan, and what is done when none is left."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lastro.rules import MoveOn
+from lastro.spec.base import Duration, Strict
+
+Times = Annotated[int, Field(ge=1, le=1000)]
+
+
+class MoveOnSpec(Strict):
+    """How much an offer may fail before the next one is taken.
+
+    `refusals`: in a row. `boot`: what has not come up by then is let go. `boxes`: machines of one offer that
+    were let go before any work, each for itself. `spot_losses`: of one spot offer; None: by money alone.
+    `ask_every`: the longest pause between two asks.
+    """
+
+    refusals: Times = 3
+    boot: Duration = timedelta(minutes=10)
+    boxes: Times = 2
+    spot_losses: Times | None = None
+    ask_every: Duration = timedelta(minutes=5)
+    when_none_left: Literal["stop", "ask", "wait"] = "stop"
+
+    def rules(self) -> MoveOn:
+        """Return it as home reads it."""
+        return MoveOn(
+            refusals=self.refusals,
+            boot_seconds=self.boot.total_seconds(),
+            boxes=self.boxes,
+            spot_losses=self.spot_losses,
+            ask_every_seconds=self.ask_every.total_seconds(),
+            when_none_left=self.when_none_left,
+        )
