@@ -33,6 +33,7 @@ COMMANDS: dict[str, Command] = {
     "items": Command("items", "Call a command for each item that is missing: render, convert, infer."),
     "explain": Command("explain", "Show forecast and actual, and say why they differ."),
     "close": Command("close", "Reload every output, add up the cost, conclude."),
+    "export": Command("export", "Write files that start the campaign without lastro."),
     "journal": Command("journal", "Check the record of a campaign."),
     "doctor": Command("doctor", "Tell what is missing on this machine, and what that costs."),
 }

@@ -25,6 +25,8 @@ M = TypeVar("M", bound=BaseModel)
 
 #: What was done with providers; it says nothing of what a run does.
 CHECKLIST = "checklist.yaml"
+#: Where `lastro export` puts its files: what starts a campaign elsewhere is no part of its code.
+EXPORTED = ("export/container", "export/shell", "export/skypilot", "export/slurm")
 #: More than this many problems at once help nobody.
 _SHOWN = 12
 #: Characters of one problem.
@@ -59,12 +61,12 @@ class LoadedCampaign:
     def left_out(self, *others: Path | None) -> tuple[str, ...]:
         """Return what lies in the campaign's folder and is not code, as relative POSIX paths.
 
-        The campaign, offers, lock and checklist files, the corpus, the outputs, the disk, and `others` (the
-        disk that is really used, a faults file); what lies elsewhere needs no leaving out.
+        The campaign, offers, lock and checklist files, exports, the corpus, the outputs, the disk, and
+        `others` (the disk that is really used, a faults file); what lies elsewhere needs no leaving out.
         """
         files = [self.path, self.offers_path, self.disk_path, self.folder / "lastro.lock", *others]
         names = {name for path in files if path is not None and (name := _below(path, self.folder))}
-        names.update(("faults.yaml", CHECKLIST))
+        names.update(("faults.yaml", CHECKLIST, *EXPORTED))
         names.update(deliverable.path for deliverable in self.spec.deliverables.values())
         if self.spec.corpus is not None:
             names.add(self.spec.corpus.path)

@@ -45,13 +45,13 @@ class Script:
             "signal": f"B:USR1@{NOTICE_SECONDS}",
             **self.options,
         }
-        yield from (_line(name, value) for name, value in settings.items())
+        yield from (option_line(name, value) for name, value in settings.items())
         yield ""
         seat = [str(self.python), "-m", "lastro.providers.slurm.seat", str(self.folder)]
         yield f"exec {shlex.join(seat)}"
 
 
-def _line(name: str, value: str) -> str:
+def option_line(name: str, value: str) -> str:
     """Return an option as a script has it; an empty value stands for an option that takes none."""
     if not value:
         return f"#SBATCH --{name}"
