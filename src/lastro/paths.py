@@ -350,6 +350,10 @@ class Disk:
         """Room that is held for last words, and let go when the disk is full."""
         return self.root / ".lastro" / "reserve"
 
+    def marker_of(self, key: str) -> Path:
+        """Which disk a computer has, where this one is the copy of several; `key` names the computer."""
+        return self.root / ".lastro" / "hosts" / f"{key}.json"
+
     @property
     def mirror(self) -> Path:
         """`mirror.json`: the place elsewhere that holds what this disk does, as it goes with its machine."""

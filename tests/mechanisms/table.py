@@ -22,6 +22,34 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "what has saved on one host only is not given up",
+        "flow/policy.py",
+        "if run not in now.bound}",
+        "}",
+        "tests/flow/test_placing.py::test_one_that_is_silent_is_not_given_up_while_it_is_bound",
+    ),
+    Mechanism(
+        "a run goes on at a host only where its checkpoint can be had",
+        "flow/policy.py",
+        "    return now.bound.get(run.id) in (None, places[machine_id])",
+        "    return True",
+        "tests/flow/test_placing.py::test_a_run_that_is_bound_is_not_begun_elsewhere",
+    ),
+    Mechanism(
+        "home's copy of a checkpoint is read again before it counts",
+        "providers/ssh/keeper.py",
+        "        if verify(folder, from_disk=True):",
+        "        if False:",
+        "tests/providers/ssh/test_keeper.py::test_a_copy_with_other_bytes_does_not_count_and_is_fetched_anew",
+    ),
+    Mechanism(
+        "a host that was away overwrites nothing that another one has written",
+        "providers/ssh/share.py",
+        "        return writer_of(campaign, name, self.place_of) in (None, self.place)",
+        "        return True",
+        "tests/providers/ssh/test_share.py::test_what_a_host_says_of_an_attempt_elsewhere_is_not_taken",
+    ),
+    Mechanism(
         "a machine names no file of home's but those of its campaign",
         "providers/ssh/replica.py",
         'if Path(name).is_absolute() or ".." in Path(name).parts:',

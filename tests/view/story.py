@@ -67,9 +67,15 @@ class Story:
     def home(self, minutes: float, kind: E, **facts: Any) -> None:
         self._add("home-1", minutes, kind, facts)
 
-    def machine(self, name: str, minutes: float, lease: Mapping[str, Any] | None = HOURLY) -> None:
+    def machine(
+        self,
+        name: str,
+        minutes: float,
+        lease: Mapping[str, Any] | None = HOURLY,
+        provider: str = "local",
+    ) -> None:
         self.home(
-            minutes, E.MACHINE_INTENDED, tag=f"t-{name}", provider="local", lease=lease, why="a run waits"
+            minutes, E.MACHINE_INTENDED, tag=f"t-{name}", provider=provider, lease=lease, why="a run waits"
         )
         self.home(
             minutes, E.MACHINE_CREATED, tag=f"t-{name}", machine=name, node="n", requested_at=at(minutes)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lastro.clock import Clock
-from lastro.disk.facts import read_disk
 from lastro.disk.prove import prove
 from lastro.disk.verdict import State
 from lastro.flow.session import Session
@@ -26,9 +25,9 @@ def note_attached(
     and that it outlives the machine stays unproven.
     """
     if session.link is not None:
-        told = session.link.proof
+        told = session.link.proof(machine.id)
         writer.append(
-            EventType.DISK_ATTACHED, machine=machine.id, disk=read_disk(session.disk).uuid, **_facts(told)
+            EventType.DISK_ATTACHED, machine=machine.id, disk=session.link.uuid(machine.id), **_facts(told)
         )
         _tell_unproven(machine, str(told["state"]), str(told["why"]), tell)
         return

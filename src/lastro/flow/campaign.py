@@ -293,7 +293,8 @@ def _runs(view: CampaignView, plan: Plan) -> list[RunView]:
 
 def _same_provider(view: CampaignView, provider: Provider) -> None:
     """Refuse to go elsewhere while a machine is rented: nobody here could look at it, or let it go."""
-    others = [one for one in view.machines if one.state != "gone" and one.provider != provider.name]
+    here = (provider.name, *provider.places)
+    others = [one for one in view.machines if one.state != "gone" and one.provider not in here]
     if others:
         raise UsageError(
             _("machine {id} of '{other}' is still rented, so this campaign cannot go on at '{name}'").format(

@@ -29,6 +29,7 @@ from lastro.flow.echo import Echo
 from lastro.flow.guarding import Guarding, before_deletion, rescue_what_can_be
 from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.inherited import Inherited
+from lastro.flow.lease_choice import bought_for, lease_for
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
 from lastro.flow.measured_saves import expected_save
@@ -43,8 +44,10 @@ from lastro.flow.orders import (
     make_order,
     unattended_seconds,
 )
-from lastro.flow.ownership import machines_of_others, require_owner, unknown_machine
+from lastro.flow.ownership import require_owner
+from lastro.flow.placing import bound_runs
 from lastro.flow.presence import is_supervised
+from lastro.flow.refusals import Refusals
 from lastro.flow.session import Session
 from lastro.flow.settling import settle_once
 from lastro.flow.silence import Pulse, may_be_silent, told_after
@@ -89,6 +92,7 @@ class Told:
     recalled: set[str] = field(default_factory=set)
     moot: set[str] = field(default_factory=set)
     queues: dict[str, str] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
     away: str | None = None
 
 
@@ -138,6 +142,7 @@ class Driver:
         self._pulse = Pulse(drive.session.on_disk)
         self._moving = Moving(drive.plan, drive.provider, drive.writer, drive.tell)
         self._ask_again_at = 0.0
+        self._refusals = Refusals()
         self._echo = Echo(drive.session.on_disk, drive.echo) if drive.echo is not None else None
         if self._echo is not None:
             self._echo.pass_over(drive.session.view())
@@ -190,6 +195,7 @@ class Driver:
         supervised = self._supervised()
         for source, head in self._d.session.ingest().items():
             self._d.writer.append(EventType.STREAM_INGESTED, source=source, events=head.seq, head=head.digest)
+        self._note_copies()
         self._note_faults()
         halt = self._heed()
         view = self._d.session.view()
@@ -201,7 +207,7 @@ class Driver:
             one.id for one in machines.values() if one.state is MachineState.GONE
         )
         self._mirror()
-        choice = self._moving.choose(view)
+        choice, places = self._moving.choose(view), self._d.provider.places
         return policy.Situation(
             view=view,
             machines=machines,
@@ -230,11 +236,29 @@ class Driver:
             code_changed=self._code_changed(),
             standing=standing_of(self._d.plan, view) if self._d.deciding else Standing(),
             away=self._away() is not None,
-            refusals=self._moving.refusals,
-            retry_in=max(0.0, self._ask_again_at - self._d.clock.monotonic()),
+            refusals=self._refusals.fewest(places) if places else self._moving.refusals,
+            retry_in=self._retry_in(),
             overdue=self._overdue(machines),
             choice=choice,
+            places=places,
+            shut=self._refusals.shut(self._d.clock.monotonic()),
+            barred=self._refusals.barred,
+            bound=bound_runs(self._d.plan, view, self._folder) if places else {},
         )
+
+    def _retry_in(self) -> float:
+        """Return the seconds until it is worth asking for a machine again."""
+        now, places = self._d.clock.monotonic(), self._d.provider.places
+        return self._refusals.wait(places, now) if places else max(0.0, self._ask_again_at - now)
+
+    def _count_refusal(self, place: str) -> tuple[int, float]:
+        """Count a refusal; return how many that makes in a row, and the seconds until the next question."""
+        now = self._d.clock.monotonic()
+        if self._d.provider.places:
+            return self._refusals.note(place, now)
+        wait = self._moving.refused()
+        self._ask_again_at = now + wait
+        return self._moving.refusals, wait
 
     def _away(self) -> str | None:
         """Return why the computer that everything runs on does not answer now; that and its end are told."""
@@ -307,9 +331,22 @@ class Driver:
         ]
         machines = {machine_id: self._describe(machine_id) for machine_id in known}
         for machine in machines.values():
+            if self._d.provider.places:
+                self._tell_absence(machine)
             if machine.queued is not None:
                 self._tell_queue(machine)
         return machines
+
+    def _tell_absence(self, machine: Machine) -> None:
+        """Say that one of several computers does not answer, and that it does again; once for each."""
+        absent = machine.state is MachineState.UNKNOWN
+        if absent and machine.id not in self._told.absent:
+            self._told.absent.add(machine.id)
+            told = _("machine {id}: {why}; what runs there goes on, and it is asked again")
+            self._d.tell(told.format(id=machine.id, why=machine.cause))
+        elif not absent and machine.id in self._told.absent:
+            self._told.absent.discard(machine.id)
+            self._d.tell(_("machine {id} answers again").format(id=machine.id))
 
     def _tell_queue(self, machine: Machine) -> None:
         """Say why a machine waits, once for each reason. However long it does, it is not late."""
@@ -365,10 +402,25 @@ class Driver:
                     step=fault.step,
                     notice_seconds=fault.notice_seconds,
                     create=fault.create,
-                )
+                    silent=fault.silent,
                     offer=fault.offer,
                     never_up=fault.never_up,
                     finding=fault.finding,
+                )
+
+    def _note_copies(self) -> None:
+        """Record the checkpoints that have come home from computers whose disks go with them."""
+        link = self._d.session.link
+        for copy in link.arrived() if link is not None else ():
+            step, _mark, attempt = copy.name.partition("-a")
+            self._d.writer.append(
+                EventType.CHECKPOINT_COPIED,
+                run=copy.run,
+                attempt=int(attempt),
+                step=int(step),
+                bytes=copy.bytes,
+                seconds=round(copy.seconds, 3),
+            )
 
     def _mirror(self) -> None:
         now = self._d.clock.monotonic()
@@ -389,26 +441,30 @@ class Driver:
     # --- machines -------------------------------------------------------------------------------------
 
     def _rent(self, view: CampaignView, action: policy.Action) -> None:
+        assert isinstance(action, policy.Rent)
         tag = f"{self._d.session.facts.key}-{len(view.machines) + 1}-{secrets.token_hex(3)}"
+        place = action.place or self._d.provider.name
         lease = self._moving.choose(view).lease
+        if action.place is not None and bought_for(view, place):
+            lease = lease_for(self._d.plan, view, place)
         self._d.writer.append(
             EventType.MACHINE_INTENDED,
             tag=tag,
-            provider=self._d.provider.name,
+            provider=place,
             lease=lease.as_json() if lease else None,
             why=action.why,
         )
-        self._create(tag, lease)
+        self._create(tag, lease, place)
 
     def _recover(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Recover)
         intended = next(machine for machine in view.machines if machine.tag == action.tag)
         if (theirs := self._inherited.recover(action.tag)) is not None:
-            self._note_created(action.tag, theirs)
+            self._note_created(action.tag, theirs, intended.provider)
         else:
-            self._create(action.tag, intended.lease)
+            self._create(action.tag, intended.lease, intended.provider)
 
-    def _create(self, tag: str, lease: Lease | None) -> None:
+    def _create(self, tag: str, lease: Lease | None, place: str) -> None:
         """Make the machine of an intent; called again with the same tag it finds the one that was made."""
         self._d.session.mirror()
         request = MachineRequest(
@@ -421,16 +477,18 @@ class Driver:
             workdir=Path(self._d.session.facts.campaign_file).parent,
             unattended_seconds=unattended_seconds(self._d.plan, lease),
             sbatch=self._d.plan.sbatch,
+            place=place if self._d.provider.places else None,
         )
         try:
             machine = self._d.provider.create(request)
         except CapacityRefused as error:
-            self._refused(tag, error)
+            self._refused(tag, place, error)
             return
         self._moving.had()
-        self._note_created(tag, machine)
+        self._refusals.forget(place)
+        self._note_created(tag, machine, place)
 
-    def _note_created(self, tag: str, machine: Machine) -> None:
+    def _note_created(self, tag: str, machine: Machine, place: str) -> None:
         self._d.writer.append(
             EventType.MACHINE_CREATED,
             tag=tag,
@@ -442,11 +500,7 @@ class Driver:
             born=machine.born.as_json() if machine.born else None,
             queued=machine.queued,
         )
-        self._d.tell(
-            _("machine {id} was taken from '{provider}'").format(
-                id=machine.id, provider=self._d.provider.name
-            )
-        )
+        self._d.tell(_("machine {id} was taken from '{provider}'").format(id=machine.id, provider=place))
         self._recall(machine.id, machine.node, avoid=True)
 
     def _recall(self, machine: str, node: str, *, avoid: bool = False) -> None:
@@ -476,17 +530,16 @@ class Driver:
             why = _("machine {id} is {node}, which this home knows: {why}").format(
                 id=machine, node=record.node, why=record.bad
             )
-            self._moving.reject(machine, "node", why)
+            self._reject_machine(machine, "node", why)
 
-    def _refused(self, tag: str, error: CapacityRefused) -> None:
+    def _refused(self, tag: str, place: str, error: CapacityRefused) -> None:
         """Record that nothing was made, and ask again later; the wait grows with each refusal in a row."""
-        wait = self._moving.refused()
-        self._ask_again_at = self._d.clock.monotonic() + wait
+        tries, wait = self._count_refusal(place)
         self._d.writer.append(
             EventType.MACHINE_REFUSED,
             tag=tag,
             why=error.message,
-            tries=self._moving.refusals,
+            tries=tries,
             wait_seconds=wait,
         )
         self._d.tell(
@@ -498,11 +551,19 @@ class Driver:
 
     def _despair(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Despair)
-        raise despair(self._d.plan, action.end, self._d.provider.name, self._moving.refusals)
+        tries = self._refusals.fewest(self._d.provider.places) or self._moving.refusals
+        raise despair(self._d.plan, action.end, self._d.provider.name, tries)
 
     def _reject(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.Reject)
-        self._moving.reject(action.machine, action.what, action.why)
+        self._reject_machine(action.machine, action.what, action.why)
+
+    def _reject_machine(self, machine: str, what: str, why: str, *, by_offer: bool = False) -> None:
+        """Record that a machine is not used; one of several computers is not taken again by this command."""
+        self._moving.reject(machine, what, why, by_offer=by_offer)
+        if self._d.provider.places:
+            view = self._d.session.view()
+            self._refusals.bar(next(one.provider for one in view.machines if one.id == machine))
 
     def _let_go(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.LetGo)
@@ -564,7 +625,7 @@ class Driver:
         )
         whose = whose_fault(facts)
         if whose is not Whose.CAMPAIGN:
-            self._moving.reject(machine, "preflight", why, by_offer=whose is Whose.OFFER)
+            self._reject_machine(machine, "preflight", why, by_offer=whose is Whose.OFFER)
             return
         self._d.provider.delete(machine)
         raise PreflightFailed(
@@ -576,7 +637,13 @@ class Driver:
         assert isinstance(action, policy.Release)
         session, writer = self._d.session, self._d.writer
         before_deletion(session, writer, action.machine, self._d.guarding, self._d.clock, self._d.tell)
-        self._d.provider.delete(action.machine)
+        try:
+            self._d.provider.delete(action.machine)
+        except ProviderError as error:
+            if not self._d.provider.places:
+                raise
+            self._d.tell(error.message)  # one of several computers went away; it is asked again
+            return
         rescued = session.disk.rescued(action.machine)
         if self._d.provider.traits.allotted and rescued.is_dir():
             self._d.tell(
@@ -602,7 +669,7 @@ class Driver:
         folder = self._disk_of(machine).campaign(self._d.plan.campaign).run(run.id)
         self._count_start(run.id)
         try:
-            self._carry(run.id)
+            self._carry(run.id, machine)
             self._d.provider.start(machine.id, [sys.executable, "-m", "lastro.run", str(folder.root)])
         except ProviderError as error:
             # It may be going at this very moment, which the next look tells; three such starts end the run.
@@ -615,14 +682,15 @@ class Driver:
         """Return the campaign's disk as the machine sees it."""
         return self._d.session.disk if machine.disk is None else Disk(machine.disk)
 
-    def _carry(self, run: str) -> None:
-        """Bring code and corpus to a disk that lies on another computer."""
+    def _carry(self, run: str, machine: Machine) -> None:
+        """Bring code and corpus, and what the run goes on from, to a disk that lies on another computer."""
         link, plan = self._d.session.link, self._d.plan
         if link is not None:
             needed = [self._folder.run(run).code(plan.code_digest)]
             if plan.corpus is not None:
                 needed.append(corpus_on_disk(self._d.session.disk, plan.corpus))
-            link.carry(needed)
+            link.carry(needed, machine.id)
+            link.bring(self._folder.run(run), machine.id)
 
     def _limits(self, view: CampaignView, machine: Machine, run: RunView) -> Limits:
         limits = limits_by_machine(self._d.plan, view).get(machine.id, Limits())
@@ -641,7 +709,7 @@ class Driver:
             home_stream=self._d.session.stream_name,
             home_head=self._d.writer.head.digest,
             limits=limits,
-            disk_uuid=read_disk(self._d.session.disk).uuid,
+            disk_uuid=self._uuid_of_disk(machine),
             committed_step=_committed(self._d.session.view().run(run.id)),
             expected_save=expected_save(self._d.session, self._d.session.view()),
         )
@@ -650,6 +718,11 @@ class Driver:
         if not folder.config.exists():
             atomic.write_text(folder.config, strictjson.pretty(config_record(self._d.plan, run)))
         atomic.write_text(folder.order, strictjson.pretty(order.as_json()))
+
+    def _uuid_of_disk(self, machine: Machine) -> str:
+        """Return the id of the disk that a machine has: of several computers each has its own."""
+        link = self._d.session.link
+        return read_disk(self._d.session.disk).uuid if link is None else link.uuid(machine.id)
 
     def _await_seat(self, run: str) -> None:
         """Give a fresh supervisor a moment to take its seat, so that the next look sees it."""

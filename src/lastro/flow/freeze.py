@@ -18,7 +18,7 @@ from lastro.closeout.instructions import write_instructions
 from lastro.disk.facts import open_disk
 from lastro.errors import CampaignInvalid, StorageError, UsageError
 from lastro.flow.earlier import Earlier
-from lastro.flow.far import copy_of, path_there
+from lastro.flow.far import copy_of, path_there, placed
 from lastro.flow.learning import learned
 from lastro.flow.measuring import measure
 from lastro.flow.mirrors import bring_back, budget, continue_streams, name_mirror
@@ -38,7 +38,8 @@ from lastro.plan.learned import Learned
 from lastro.plan.model import Plan
 from lastro.plan.parts import REDUCED, WHOLE
 from lastro.providers.base import Provider
-from lastro.providers.registry import full_name, is_far, provider_for
+from lastro.providers.registry import far_provider, is_far
+from lastro.providers.ssh.hosts import Hosts
 from lastro.providers.ssh.ssh import DEFAULT_DISK as DEFAULT_DISK_THERE
 from lastro.providers.ssh.ssh import Ssh
 from lastro.records import dataclass
@@ -163,8 +164,7 @@ def draw_up(
     if adapt is not None:
         not_code.append(loaded.disk_path or loaded.folder / DEFAULT_DISK)
         loaded = replace(loaded, spec=adapt(loaded.spec))
-    spec = loaded.spec if on is None else loaded.spec.model_copy(update={"provider": on})
-    spec = spec.model_copy(update={"provider": full_name(spec.provider)})
+    spec = placed(loaded.spec, on)
     root, there = _place_of_disk(loaded, spec, disk)
     if root == loaded.folder:
         raise UsageError(
@@ -317,8 +317,8 @@ def open_session(draft: Draft, home: Home, clock: Clock, provider: Provider | No
                 _("a disk on another computer has no mirror yet"),
                 hint=_("remove disk.mirror; what runs deliver is fetched here when they have ended"),
             )
-        far = provider or provider_for(draft.plan.provider, home, clock)
-        assert isinstance(far, Ssh)
+        far = provider or far_provider(draft.plan.provider, home, clock)
+        assert isinstance(far, (Ssh, Hosts))
         link = far.replica(draft.there)
         link.open(draft.disk_named_by)
     else:

@@ -87,6 +87,7 @@ def _of_home(home: str, events: Sequence[Event], session: Session) -> Mapping[st
                 campaign=session.facts.name,
                 disk=session.disk.root,
                 lease=Lease.from_json(facts["lease"]) if facts["lease"] else None,
+                place=facts["provider"],
             )
             found[request.tag] = Made(home=home, host=host, id=None, node=None, born=None, request=request)
         elif event.type is EventType.MACHINE_CREATED and facts["tag"] in found:

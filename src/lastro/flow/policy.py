@@ -14,6 +14,7 @@ from lastro.flow.money import stormy, too_dear, weather_cap
 from lastro.flow.moving_on import MAX_REFUSALS, Choice
 from lastro.flow.next_offer import BOOT, Move, Nothing
 from lastro.flow.none_left import AskAgain, End, Question
+from lastro.flow.placing import next_place
 from lastro.flow.silence import left_behind, too_silent
 from lastro.journal.views import CampaignView, MachineView, RunView
 from lastro.locale import _
@@ -51,6 +52,9 @@ class Situation:
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     overdue: machines that have not come up by their deadline, with the reason in words.
     choice: which offer of the plan is asked, or why none is.
+    places: of a provider of several computers, in the order in which they are taken; shut: those that had no
+        machine to give a short while ago; barred: those whose machine is not used for what it is.
+    bound: runs that can go on at one place only, with that place.
     """
 
     view: CampaignView
@@ -78,6 +82,10 @@ class Situation:
     retry_in: float = 0.0
     overdue: Mapping[str, str] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
+    places: tuple[str, ...] = ()
+    shut: frozenset[str] = frozenset()
+    barred: frozenset[str] = frozenset()
+    bound: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +171,9 @@ class Retire(Action):
 
 @dataclass(frozen=True, kw_only=True)
 class Rent(Action):
-    """Take the offer that is asked now."""
+    """Take the offer that is asked now. `place`: where, of a provider of several computers; else None."""
+
+    place: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,6 +242,7 @@ def next_action(now: Situation) -> Action:
         or _note_lost(now)
         or _reject(now)
         or _abandon(now)
+        or _let_go_of_lost(now)
         or _await(now)
         or _retire(now)
         or _give_up(now)
@@ -300,10 +311,21 @@ def _reject(now: Situation) -> Action | None:
 
 
 def _abandon(now: Situation) -> Action | None:
-    lost = too_silent(now.view, now.supervised, now.silences, now.max_silence)
+    # What has saved on one computer only can go on nowhere else: giving it up would win nothing.
+    free = {run: seconds for run, seconds in now.silences.items() if run not in now.bound}
+    lost = too_silent(now.view, now.supervised, free, now.max_silence)
     if lost is None:
         return None
     return Abandon(run=lost.run, attempt=lost.life.number, machine=lost.life.machine, why=lost.why)
+
+
+def _let_go_of_lost(now: Situation) -> Action | None:
+    """Let a host's machine go that was given up and answers again: what came of its run works elsewhere."""
+    lost = left_behind(now.view) if now.places else ()
+    for machine in _running_of(now, _alive(now)):
+        if machine.id is not None and machine.id in lost:
+            return Release(machine=machine.id, why=_("it was given up for lost, and answers again"))
+    return None
 
 
 def _await(now: Situation) -> Action | None:
@@ -365,7 +387,11 @@ def _check(now: Situation) -> Action | None:
 
 
 def _running(now: Situation) -> list[MachineView]:
-    return [machine for machine in _trusted(now) if _said(now, machine) is MachineState.RUNNING]
+    return _running_of(now, _trusted(now))
+
+
+def _running_of(now: Situation, machines: Sequence[MachineView]) -> list[MachineView]:
+    return [machine for machine in machines if _said(now, machine) is MachineState.RUNNING]
 
 
 def _open_runs(now: Situation) -> list[RunView]:
@@ -429,7 +455,15 @@ def _dispatch(now: Situation) -> Action | None:
 def _fits(now: Situation, machine_id: str, run: RunView) -> bool:
     """Say whether a run that begins on a machine now would have time to work before a limit ends it."""
     limits = now.limits.get(machine_id, Limits())
+    if not _reaches(now, machine_id, run):
+        return False
     return bars_start(limits, run, now.view.at) is None and not left_for_lease(run, machine_id)
+
+
+def _reaches(now: Situation, machine_id: str, run: RunView) -> bool:
+    """Say whether a run can go on on a machine: what it has saved lies there, or can be brought there."""
+    places = {machine.id: machine.provider for machine in now.view.machines}
+    return now.bound.get(run.id) in (None, places[machine_id])
 
 
 def _useless(now: Situation) -> list[MachineView]:
@@ -538,16 +572,31 @@ def _move_on(now: Situation) -> Action | None:
 def _rent(now: Situation) -> Action | None:
     if now.away or _halt(now) is not None or not _lacks_machine(now) or now.retry_in > 0:
         return None
-    then, busy = now.choice.then, _busy(now)
+    then, busy, place = now.choice.then, _busy(now), _place(now)
     if isinstance(then, Question):
         return None  # it is asked when nothing works any more
-    if isinstance(then, End) or (then is None and now.refusals > MAX_REFUSALS):
-        return None if busy else Despair(why=_("no machine was to be had"), end=then)
+    over = isinstance(then, End) or (then is None and now.refusals > MAX_REFUSALS)
+    if now.places:  # what speaks against one of several computers says nothing of the others
+        over = now.barred.issuperset(now.places) or now.refusals > MAX_REFUSALS
+    if over:
+        end = then if isinstance(then, End) else None
+        return None if busy else Despair(why=_("no machine was to be had"), end=end)
+    if now.places and place is None:
+        return None
     lost = [machine for machine in now.view.machines if machine.state == "gone"]
     why = _("runs are waiting")
     if lost:
         why = _("runs are waiting, and {id} went away: {why}").format(id=lost[-1].id, why=lost[-1].cause)
-    return Rent(why=then.why if isinstance(then, AskAgain) else why)
+    return Rent(why=then.why if isinstance(then, AskAgain) else why, place=place)
+
+
+def _place(now: Situation) -> str | None:
+    """Return at which of several computers a machine is taken now; None: at none, or there is only one."""
+    taken = {machine.provider for machine in _alive(now)}
+    needed = {now.bound[run.id] for run in _waiting(now) if run.id in now.bound}
+    everywhere = any(run.id not in now.bound for run in _waiting(now))
+    places = now.places if everywhere else [place for place in now.places if place in needed]
+    return next_place(places, taken, now.shut | now.barred, needed)
 
 
 def _release(now: Situation) -> Action | None:
@@ -578,6 +627,6 @@ def _rest(now: Situation) -> Action:
     if ours or now.supervised or now.away:
         return Wait(why=_("runs or machines are under way"))
     halted = _halt(now)
-    if halted is None and now.retry_in > 0 and _waiting(now):
+    if halted is None and (now.retry_in > 0 or now.places) and _waiting(now):
         return Wait(why=_("no machine was to be had; asked again later"))
     return halted or Finish(why=_("every run has ended"))

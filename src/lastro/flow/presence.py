@@ -30,6 +30,8 @@ def is_supervised(run: RunFolder, gone: Collection[str | None], link: Link | Non
         link: the way to the computer that it works on, where that is another one.
     """
     holder = read_seat(run)
+    if holder is not None and holder.pid == 0:
+        return False  # the seat was taken away, and nobody sits there
     if link is not None and holder is not None and read_seat_machine(run) not in gone:
         # Of whom nobody has asked yet nothing is known: the process table here is that of another computer.
         told = link.alive(holder)

@@ -17,6 +17,7 @@ from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.plan.model import Plan
 from lastro.providers.registry import provider_for
+from lastro.providers.ssh.target import SEPARATOR
 from lastro.records import dataclass
 
 #: How long a living `lastro run` may take to let its machines go after everything on them has ended.
@@ -40,7 +41,7 @@ def let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tel
     drive = Drive(
         session=session,
         writer=writer,
-        provider=provider_for(machines[0].provider, session.home, clock),
+        provider=provider_for(_provider_of(session, machines[0]), session.home, clock),
         plan=plan,
         clock=clock,
         preflight=lambda _machine: {},  # never asked: no machine is taken for anything
@@ -114,6 +115,12 @@ def _release_own(session: Session, clock: Clock, tell: Tell, *, disk_is_there: b
             session.mirror()
     after = session.view()
     return Released(gone=_gone(rented(view), after), kept=rented(after))
+
+
+def _provider_of(session: Session, machine: MachineView) -> str:
+    """Return the provider of a machine: that of the campaign where it is one of several places of it."""
+    campaign = session.facts.provider
+    return campaign if machine.provider in campaign.split(SEPARATOR) else machine.provider
 
 
 def _gone(before: Sequence[MachineView], view: CampaignView) -> tuple[MachineView, ...]:

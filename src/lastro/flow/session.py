@@ -24,9 +24,8 @@ from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import CampaignFolder, Disk, Home, HomeCampaign, stream_of_home
 from lastro.providers.base import Link
-from lastro.providers.registry import is_far, provider_for
+from lastro.providers.registry import far_provider, is_far
 from lastro.providers.ssh.replica import WHERE
-from lastro.providers.ssh.ssh import Ssh
 from lastro.records import dataclass
 from lastro.storage.home import home_id, read_record
 
@@ -63,8 +62,7 @@ class Session:
     def link(self) -> Link | None:
         """The way to a disk that lies on another computer; nobody is called before it is used."""
         if self._link is None and is_far(self.facts.provider):
-            provider = provider_for(self.facts.provider, self.home, self._clock)
-            assert isinstance(provider, Ssh)
+            provider = far_provider(self.facts.provider, self.home, self._clock)
             self._link = provider.replica(str(strictjson.read(self.disk.root / WHERE)["path"]))
         return self._link
 

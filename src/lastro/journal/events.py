@@ -81,6 +81,7 @@ class EventType(str, Enum):
     # checkpoint.committed: step, folder, bytes, seconds, why, healthy, manifest (its SHA-256)
     CHECKPOINT_COMMITTED = "checkpoint.committed"
     CHECKPOINT_MIRRORED = "checkpoint.mirrored"  # step, folder, bytes, seconds: it is off the machine too
+    CHECKPOINT_COPIED = "checkpoint.copied"  # run, attempt, step, bytes, seconds: home has it, read again
     MIRROR_OPENED = "mirror.opened"  # place, bytes_per_second, why_not: rehearsed before step 0
     MIRROR_FAILED = "mirror.failed"  # what, why: it stays on the machine alone for now
     CHECKPOINT_REFUSED = "checkpoint.refused"  # folder, why: announced by the job, not believed

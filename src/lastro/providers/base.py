@@ -18,7 +18,7 @@ from typing import Any, Protocol, runtime_checkable
 from lastro import strictjson
 from lastro.billing import Lease
 from lastro.clock import Stamp
-from lastro.paths import CampaignFolder
+from lastro.paths import CampaignFolder, RunFolder
 from lastro.procs.identity import ProcessId
 from lastro.records import dataclass
 
@@ -110,7 +110,8 @@ class MachineRequest:
     `disk` is attached at creation and outlives the machine. `workdir` is the campaign's own folder, for
     providers without a workdir of their own. `unattended_seconds`: a machine that can end itself does so when
     nothing runs on it and home was silent for so long; None: it waits for ever. `sbatch`: options of the
-    cluster's queue, for providers that have one.
+    cluster's queue, for providers that have one. `place`: which of several places, for providers that have
+    them.
     """
 
     tag: str
@@ -122,6 +123,7 @@ class MachineRequest:
     workdir: Path | None = None
     unattended_seconds: float | None = None
     sbatch: Mapping[str, str] = field(default_factory=dict)
+    place: str | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -134,6 +136,7 @@ class MachineRequest:
             "workdir": str(self.workdir) if self.workdir else None,
             "unattended_seconds": self.unattended_seconds,
             "sbatch": dict(self.sbatch),
+            "place": self.place,
         }
 
     @classmethod
@@ -149,6 +152,7 @@ class MachineRequest:
             workdir=Path(value["workdir"]) if value["workdir"] else None,
             unattended_seconds=value.get("unattended_seconds"),  # earlier versions did not ask for it
             sbatch=value.get("sbatch", {}),
+            place=value.get("place"),
         )
 
 
@@ -227,15 +231,32 @@ class Adopts(Protocol):
         ...
 
 
-class Link(Protocol):
-    """The way to a disk on another computer, of which the part that home needs is copied here.
+@dataclass(frozen=True, kw_only=True)
+class Copy:
+    """A checkpoint that was copied here, every byte of it read again. `seconds`: from beginning to end."""
 
-    proof: what that computer says of its disk: state, why, fs_type, source, on_root, troubles.
+    run: str
+    name: str
+    bytes: int
+    seconds: float
+
+
+class Link(Protocol):
+    """The way to disks on other computers, of which the part that home needs is copied here.
+
     trouble: why nobody answers there now; None when somebody does.
     """
 
-    proof: Mapping[str, Any]
-    trouble: str | None
+    @property
+    def trouble(self) -> str | None: ...
+
+    def proof(self, machine: str) -> Mapping[str, Any]:
+        """Return what a machine says of its disk: state, why, fs_type, source, on_root, troubles."""
+        ...
+
+    def uuid(self, machine: str) -> str:
+        """Return the id of the disk that a machine has."""
+        ...
 
     def exchange(
         self,
@@ -256,8 +277,16 @@ class Link(Protocol):
         """Return whether a process there lives; None while nobody has asked for it."""
         ...
 
-    def carry(self, paths: Sequence[Path]) -> None:
-        """Bring large files there, whole. Raises ProviderError, StorageError."""
+    def carry(self, paths: Sequence[Path], machine: str) -> None:
+        """Bring large files to the disk of a machine, whole. Raises ProviderError, StorageError."""
+        ...
+
+    def bring(self, run: RunFolder, machine: str) -> None:
+        """Bring to the disk of a machine what a run goes on from that worked elsewhere. Raises as `carry`."""
+        ...
+
+    def arrived(self) -> Sequence[Copy]:
+        """Return the checkpoints that were copied here since this was asked last."""
         ...
 
     def fetch(self, campaign: CampaignFolder) -> None:
@@ -278,10 +307,11 @@ class Link(Protocol):
 
 
 class Provider(Protocol):
-    """One place where machines come from."""
+    """Where machines come from. `places`: the addresses of one that is several computers, else empty."""
 
     name: str
     traits: Traits
+    places: tuple[str, ...]
 
     def create(self, request: MachineRequest) -> Machine:
         """Make a machine, or return the one that this tag has made before. Does not wait for its boot.

@@ -28,6 +28,7 @@ class Here:
 
     name = "here"
     traits = Traits(creates=False, own_workdir=False, takes_faults=False)
+    places: tuple[str, ...] = ()
 
     def __init__(self, home: Home, clock: Clock) -> None:
         self._home, self._clock = home, clock

@@ -39,6 +39,7 @@ class Local:
 
     name = "local"
     traits = Traits(creates=True, own_workdir=True, takes_faults=True, ends_itself=True, takes_offers=True)
+    places: tuple[str, ...] = ()
 
     def __init__(self, home: Home, clock: Clock) -> None:
         self._home, self._clock = home, clock

@@ -14,8 +14,9 @@ from lastro.providers.base import Provider, Traits
 from lastro.providers.here import Here
 from lastro.providers.local import Local
 from lastro.providers.slurm.slurm import Slurm
+from lastro.providers.ssh.hosts import Hosts, name_of
 from lastro.providers.ssh.ssh import Ssh
-from lastro.providers.ssh.target import is_address, parse
+from lastro.providers.ssh.target import each_of, is_address
 
 _PROVIDERS: Mapping[str, type[Here] | type[Local]] = {"here": Here, "local": Local}
 _SLURM = "slurm"
@@ -23,7 +24,7 @@ _SLURM = "slurm"
 
 def traits_of(spec: str) -> Traits | None:
     """Return what a provider is like, without asking it for anything; None where it is not known."""
-    if is_address(spec):
+    if is_address(spec):  # or several of them
         return Ssh.traits
     if _is_slurm(spec):
         return Slurm.traits
@@ -41,7 +42,12 @@ def full_name(spec: str) -> str:
 
     Raises UsageError for an address that is none.
     """
-    return parse(spec).spec if is_address(spec) else spec
+    return name_of(spec) if is_address(spec) else spec
+
+
+def far_provider(spec: str, home: Home, clock: Clock) -> Ssh | Hosts:
+    """Return the provider of machines at an address, or at several. Raises UsageError."""
+    return Hosts(spec, home, clock) if len(each_of(spec)) > 1 else Ssh(spec, home, clock)
 
 
 def provider_for(spec: str, home: Home, clock: Clock) -> Provider:
@@ -52,7 +58,7 @@ def provider_for(spec: str, home: Home, clock: Clock) -> Provider:
         ProviderError: this version, or this system, cannot use it.
     """
     if is_address(spec):
-        return Ssh(spec, home, clock)
+        return far_provider(spec, home, clock)
     if _is_slurm(spec):
         return Slurm(spec, home, clock)
     name = spec.partition("://")[0]

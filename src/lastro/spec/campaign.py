@@ -320,6 +320,12 @@ def _provider(value: object) -> object:
     raise ValueError(_("{value} is none of: here, local, ssh://user@host, slurm").format(value=shown(value)))
 
 
+def _host(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"(ssh://)?[^\s/,]+", value):
+        return value
+    raise ValueError(_("{value} is not an address such as ssh://user@host:port").format(value=shown(value)))
+
+
 def _jurisdiction(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"[A-Z]{2}", value):
         return value
@@ -341,6 +347,10 @@ class Campaign(Strict):
         BeforeValidator(_provider),
         written_as("here", "local", pattern=r"^(here|local|slurm|(ssh|slurm)://[^\s/]+)$"),
     ] = "here"
+    hosts: Annotated[
+        tuple[Annotated[str, BeforeValidator(_host), written_as(pattern=r"^(ssh://)?[^\s/,]+$")], ...],
+        BeforeValidator(as_tuple),
+    ] = ()
     slurm: Annotated[
         dict[str, str],
         BeforeValidator(check_sbatch),
@@ -418,7 +428,7 @@ class Campaign(Strict):
         # Two runs can only be compared when their commands can be written at all.
         problems += [*_same_runs(self)] if not problems else []
         problems += [*_stage_problems(self), *_deliverable_problems(self), *_smoke_problems(self)]
-        problems += _resume_problems(self)
+        problems += [*_resume_problems(self), *_host_problems(self)]
         if problems:
             raise Contradiction(*problems)
         return self
@@ -481,6 +491,15 @@ def _same_runs(campaign: Campaign) -> Iterator[Problem]:
                 _("change something, or remove it"),
             )
         seen.setdefault(identity, run.name)
+
+
+def _host_problems(campaign: Campaign) -> Iterator[Problem]:
+    if campaign.hosts and "provider" in campaign.model_fields_set:
+        yield Problem(
+            ("hosts",),
+            _("both `provider` and `hosts` say where it runs"),
+            _("remove one of them"),
+        )
 
 
 def _resume_problems(campaign: Campaign) -> Iterator[Problem]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import getpass
 import os
+import shlex
 import shutil
 import signal
 import socket
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +20,9 @@ import pytest
 
 from lastro.procs.identity import table
 from lastro.procs.killtree import end_tree
+
+#: What tells one box from another.
+_OF_A_BOX = (Path("/proc/sys/kernel/random/boot_id"), Path("/etc/machine-id"))
 
 
 def free_port() -> int:
@@ -87,8 +92,13 @@ def _keys(folder: Path) -> None:
 
 def _start(folder: Path, port: int) -> subprocess.Popen[bytes]:
     sshd = shutil.which("sshd") or "/usr/sbin/sshd"
+    command = [sshd, "-D", "-e", "-f", str(folder / "sshd_config")]
+    own = [f"mount --bind {shlex.quote(str(folder / target.name))} {target}" for target in _OF_A_BOX]
+    if all((folder / target.name).exists() for target in _OF_A_BOX):
+        script = " && ".join([*own, f"exec {shlex.join(command)}"])
+        command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script]
     with (folder / "log").open("a") as log:
-        process = subprocess.Popen([sshd, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log)
+        process = subprocess.Popen(command, stderr=log)
     for _attempt in range(400):
         with socket.socket() as tried:
             if tried.connect_ex(("127.0.0.1", port)) == 0:
@@ -99,11 +109,16 @@ def _start(folder: Path, port: int) -> subprocess.Popen[bytes]:
 
 
 @contextlib.contextmanager
-def rented(folder: Path, **environment: str) -> Iterator[Rented]:
-    """Give a machine; at the end nothing of it runs."""
+def rented(folder: Path, *, apart: bool = False, **environment: str) -> Iterator[Rented]:
+    """Give a machine; at the end nothing of it runs. `apart`: it has a boot and a machine id of its own."""
     if not Path(shutil.which("sshd") or "/usr/sbin/sshd").exists():
         pytest.skip("sshd is not installed here: make system")
     (folder / "home").mkdir(parents=True)
+    if apart:
+        if os.geteuid() != 0:
+            pytest.skip("a machine with ids of its own needs root")
+        (folder / _OF_A_BOX[0].name).write_text(f"{uuid.uuid4()}\n")
+        (folder / _OF_A_BOX[1].name).write_text(f"{uuid.uuid4().hex}\n")
     _keys(folder)
     port = free_port()
     given = {"HOME": str(folder / "home"), "LASTRO_HOME": str(folder / "home" / ".lastro"), **environment}

@@ -49,6 +49,7 @@ class Slurm:
     """One cluster. Home, which submits the jobs, and their nodes see the disk at the same path."""
 
     traits = Traits(creates=True, own_workdir=True, takes_faults=False, ends_itself=True, allotted=True)
+    places: tuple[str, ...] = ()
 
     def __init__(self, spec: str, home: Home, clock: Clock) -> None:
         options_at(spec, {})

@@ -16,9 +16,11 @@ from lastro import atomic, strictjson
 from lastro.clock import Clock
 from lastro.errors import Fenced, ProviderError, StorageError
 from lastro.locale import _
-from lastro.paths import CampaignFolder, Disk
+from lastro.paths import CampaignFolder, Disk, RunFolder
 from lastro.procs.identity import ProcessId
+from lastro.providers.base import Copy
 from lastro.providers.ssh.channel import ANSWER_SECONDS, Channel, is_away
+from lastro.providers.ssh.share import Share, Whole
 from lastro.storage.digest import sha256_file
 
 #: Seconds between two exchanges while nothing presses.
@@ -38,17 +40,27 @@ _OURS_BELOW_RUN = ("config.json", "order.json")
 class Replica:
     """Home's copy of one disk, and the way to it.
 
+    Args:
+        channel: the way to the machine.
+        path: of the disk there.
+        local: the copy.
+        clock: for waits.
+        share: what of the copy is this machine's; None: all of it.
+
     Attributes:
         local: the copy.
         there: the disk's place on the machine.
-        proof: what the machine says of the disk: state, why, fs_type, source, on_root, troubles.
         trouble: why nobody answers now; None when somebody does.
     """
 
-    def __init__(self, channel: Channel, path: str, local: Disk, clock: Clock) -> None:
+    def __init__(
+        self, channel: Channel, path: str, local: Disk, clock: Clock, share: Share | None = None
+    ) -> None:
         self.local = local
         self.there = Path()
-        self.proof: Mapping[str, Any] = {}
+        self._share: Share = share or Whole(local.facts)
+        self._proof: Mapping[str, Any] = {}
+        self._declared: str | None = None
         self._channel, self._path, self._clock = channel, path, clock
         self._connection = 0
         self._told_what_is_here = False
@@ -71,16 +83,30 @@ class Replica:
         """
         atomic.make_folder(self.local.root)
         atomic.claim(self.local.root / WHERE, strictjson.pretty({"path": self._path}).encode())
-        proof, marker = self._channel.ask("disk", path=self._path, declared=declared)
+        self._declared = declared or self._declared
+        proof, marker = self._channel.ask("disk", path=self._path, declared=self._declared)
         self._connection = self._channel.connections
-        self.proof, self.there = proof, Path(proof["path"])
-        atomic.make_folder(self.local.facts.parent)
-        if self.local.facts.exists():
+        self._proof, self.there = proof, Path(proof["path"])
+        atomic.make_folder(self._share.marker.parent)
+        if self._share.marker.exists():
             self._require_same(str(strictjson.loads(marker)["uuid"]))
-        atomic.write_bytes(self.local.facts, marker)
+        atomic.write_bytes(self._share.marker, marker)
+
+    @property
+    def marker(self) -> Path:
+        """Where home keeps which disk the machine has."""
+        return self._share.marker
+
+    def proof(self, machine: str) -> Mapping[str, Any]:
+        """Return what the machine says of its disk: state, why, fs_type, source, on_root, troubles."""
+        return self._proof
+
+    def uuid(self, machine: str) -> str:
+        """Return the id of its disk."""
+        return str(strictjson.read(self._share.marker)["uuid"])
 
     def _require_same(self, uuid: str | None) -> None:
-        expected = str(strictjson.read(self.local.facts)["uuid"])
+        expected = str(strictjson.read(self._share.marker)["uuid"])
         if uuid != expected:
             raise StorageError(
                 _(
@@ -145,13 +171,17 @@ class Replica:
         except ProviderError as error:
             if not is_away(error):
                 raise
-            self.trouble = error.message
-            self._tries += 1
-            first, longest = _RETRIES
-            self._next = self._clock.monotonic() + min(longest, first * 2.0 ** (self._tries - 1))
+            self.stand_back(error.message)
             return
         self.trouble, self._tries = None, 0
         self._next = self._clock.monotonic() + EXCHANGE_SECONDS
+
+    def stand_back(self, why: str) -> None:
+        """Take note that nothing is to be had there now; it is asked again later, less and less often."""
+        self.trouble = why
+        self._tries += 1
+        first, longest = _RETRIES
+        self._next = self._clock.monotonic() + min(longest, first * 2.0 ** (self._tries - 1))
 
     def alive(self, process: ProcessId) -> bool | None:
         """Return whether a process of the machine lives, as far as it was asked; None: not yet."""
@@ -194,6 +224,8 @@ class Replica:
         for run in _runs(campaign):
             path = run / "stop.json"
             name = self._name(path)
+            if not self._is_its(campaign, path):
+                continue
             if not path.exists():
                 if name in self._stops_there:
                     self._channel.ask("drop", path=name)
@@ -257,7 +289,7 @@ class Replica:
     def _pull(self, campaign: CampaignFolder, mine: str, processes: Collection[ProcessId]) -> None:
         name = campaign.root.name
         if not self._told_what_is_here:
-            have = dict(_sizes(campaign))
+            have = {name: size for name, size in _sizes(campaign) if self._share.is_its(campaign, name)}
             self._channel.ask("know", strictjson.dumps(have).encode(), campaign=name, mine=[mine])
             self._told_what_is_here = True
             self._stops_there.clear()
@@ -268,21 +300,23 @@ class Replica:
                 "look", campaign=name, most=_MOST, processes=[one.as_json() for one in asked]
             )
             self._require_same(told["disk"])
-            self._take(f"campaigns/{name}", told["files"], body)
+            self._take(campaign, told["files"], body)
             for one in told["gone"]:
                 self._forget(f"campaigns/{name}/{one}")
             self._boot = told["boot"]
             self._living.update(zip(asked, told["living"], strict=True))
             more = bool(told["more"])
 
-    def _take(self, prefix: str, files: Sequence[Mapping[str, Any]], body: bytes) -> None:
+    def _take(self, campaign: CampaignFolder, files: Sequence[Mapping[str, Any]], body: bytes) -> None:
         place = 0
         for one in files:
             data = body[place : place + one["length"]]
             place += one["length"]
-            path = self._place(self.local.root / prefix, one["path"])
+            path = self._place(campaign.root, one["path"])
             name = self._name(path)
             if one["path"] in _OURS_IF_THERE and path.exists():
+                continue
+            if not self._share.takes(campaign, one):
                 continue
             atomic.make_folder(path.parent)
             if one["offset"] == 0:
@@ -299,6 +333,9 @@ class Replica:
             elif one["path"] in _OURS_IF_THERE or path.parent.name in ("owners", "seats"):
                 self._note(path)
 
+    def _is_its(self, campaign: CampaignFolder, path: Path) -> bool:
+        return self._share.is_its(campaign, path.relative_to(campaign.root).as_posix())
+
     def _forget(self, name: str) -> None:
         if name.endswith("/stop.json"):
             (self.local.root / name).unlink(missing_ok=True)
@@ -307,7 +344,7 @@ class Replica:
 
     # --- large files ----------------------------------------------------------------------------------
 
-    def carry(self, paths: Sequence[Path]) -> None:
+    def carry(self, paths: Sequence[Path], machine: str) -> None:
         """Bring files, or folders with all in them, there; what is there already is not sent again.
 
         Raises:
@@ -318,9 +355,16 @@ class Replica:
         for path in paths:
             files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file())
             for file in files:
-                if self._is_new(file):
+                if self._is_new(file) and not file.name.startswith(atomic.TEMPORARY):
                     self._send(file)
                     self._note(file)
+
+    def bring(self, run: RunFolder, machine: str) -> None:
+        """Bring nothing: a run's work lies on the one machine already."""
+
+    def arrived(self) -> Sequence[Copy]:
+        """Return nothing: checkpoints stay on the machine."""
+        return ()
 
     def _send(self, file: Path) -> None:
         name, size = self._name(file), file.stat().st_size
@@ -361,9 +405,24 @@ class Replica:
         self._reconnected()
         for run in _runs(campaign):
             for folder in (run / "outputs", run / "tensorboard"):
-                _head, listed = self._channel.ask("list", path=self._name(folder))
-                for name, size in strictjson.loads(listed):
+                if not self._is_its(campaign, folder):
+                    continue
+                for name, size in self.listed(folder).items():
                     self._fetch_file(self._place(folder, name), size)
+
+    def listed(self, folder: Path) -> Mapping[str, int]:
+        """Return the files below a folder there, by their path in it, with their sizes in bytes."""
+        _head, listed = self._channel.ask("list", path=self._name(folder))
+        return {str(name): int(size) for name, size in strictjson.loads(listed)}
+
+    def piece(self, path: Path, offset: int) -> bytes:
+        """Return the next bytes of a file there; empty at its end, or where there is none any more."""
+        self._place(self.local.root, self._name(path))
+        try:
+            _head, piece = self._channel.ask("get", path=self._name(path), offset=offset, most=_MOST)
+        except StorageError:
+            return b""
+        return piece
 
     def place(self, path: Path) -> str:
         """Return where a path of the copy lies on the machine."""

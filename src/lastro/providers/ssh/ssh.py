@@ -25,7 +25,8 @@ from lastro.providers.machine_ids import (
 from lastro.providers.records import End, Record, make_record, read_end, read_record, write_end
 from lastro.providers.ssh.channel import Channel, is_away
 from lastro.providers.ssh.replica import Replica
-from lastro.providers.ssh.target import Target, parse
+from lastro.providers.ssh.share import Share
+from lastro.providers.ssh.target import Target, each_of, parse
 
 _PREFIX = "ssh-"
 #: Where the disk lies on a machine of which nothing is said.
@@ -36,6 +37,7 @@ class Ssh:
     """Runs on one machine at an address. Deleting ends what lastro started under the tag, and no more."""
 
     traits = Traits(creates=False, own_workdir=True, takes_faults=False, far=True)
+    places: tuple[str, ...] = ()
 
     def __init__(self, spec: str, home: Home, clock: Clock) -> None:
         self._target: Target = parse(spec)
@@ -49,10 +51,18 @@ class Ssh:
 
     def replica(self, path: str) -> Replica:
         """Return home's copy of the disk at a path on the machine; the same one for the same path."""
-        if self._replica is None:
-            local = Disk(self._home.replica(replica_key(self.name, path)))
-            self._replica = Replica(self._channel, path, local, self._clock)
+        local = Disk(self._home.replica(replica_key(self.name, path)))
+        return self._replica or self.share_of(path, local, None)
+
+    def share_of(self, path: str, local: Disk, share: Share | None) -> Replica:
+        """Return the way to the disk at a path there, and to which part of a copy is of it; None: all."""
+        self._replica = Replica(self._channel, path, local, self._clock, share)
         return self._replica
+
+    @property
+    def node(self) -> str | None:
+        """Which machine answers at the address; None before one has."""
+        return self._channel.hello.get("node")
 
     def facts(
         self, machine: Machine, command: Sequence[str], packages: Sequence[str], variables: Sequence[str]
@@ -193,5 +203,8 @@ def _is_at(folder: MachineFolder, channel: Channel) -> bool:
 
 
 def replica_key(spec: str, path: str) -> str:
-    """Return the name of home's copy of a disk: by the machine's address and the path there."""
-    return hashlib.sha256(f"{spec} {path}".encode()).hexdigest()[:16]
+    """Return the name of home's copy of a disk: by the machine's address and the path there.
+
+    Of several machines the first one's counts, so that others can join and leave.
+    """
+    return hashlib.sha256(f"{each_of(spec)[0]} {path}".encode()).hexdigest()[:16]

@@ -9,6 +9,8 @@ from lastro.locale import _
 from lastro.records import dataclass
 
 SCHEME = "ssh://"
+#: Stands between the addresses of a provider that is several machines.
+SEPARATOR = ","
 _FORM = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?(?P<host>\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)"
     r"(?::(?P<port>[0-9]{1,5}))?"
@@ -45,6 +47,11 @@ class Target:
 def is_address(spec: str) -> bool:
     """Tell whether a provider's name is an address for ssh: it has the scheme, or an `@`."""
     return spec.startswith(SCHEME) or "@" in spec
+
+
+def each_of(spec: str) -> tuple[str, ...]:
+    """Return the addresses of a name that lists several, or the one; each is still as it was typed."""
+    return tuple(one.strip() for one in spec.split(SEPARATOR))
 
 
 def parse(spec: str) -> Target:
