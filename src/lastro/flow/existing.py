@@ -18,7 +18,7 @@ from lastro.journal.views import CampaignView
 from lastro.locale import _
 from lastro.paths import Home
 from lastro.providers.base import Adopts, Machine, MachineState, Trace
-from lastro.providers.registry import provider_for
+from lastro.providers.registry import places_of, provider_for
 from lastro.records import dataclass
 
 #: Seconds for all providers together: a controller or a computer that is away must not keep `status` waiting.
@@ -59,6 +59,7 @@ def look_at_providers(session: Session, view: CampaignView, clock: Clock) -> tup
     names = {one.facts.provider for one in others if not one.is_closed()}
     if view.closed is None:
         names |= {session.facts.provider, *(one.provider for one in view.machines if one.state != "gone")}
+    names = {place for name in names for place in places_of(name)}
     return look_at(names, session.home, clock, lambda tag: _campaign(tag, tags, keys))
 
 

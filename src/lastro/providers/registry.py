@@ -45,6 +45,11 @@ def full_name(spec: str) -> str:
     return name_of(spec) if is_address(spec) else spec
 
 
+def places_of(spec: str) -> tuple[str, ...]:
+    """Return the providers that a name stands for: each host of several, else the one."""
+    return each_of(spec) if is_address(spec) else (spec,)
+
+
 def far_provider(spec: str, home: Home, clock: Clock) -> Ssh | Hosts:
     """Return the provider of machines at an address, or at several. Raises UsageError."""
     return Hosts(spec, home, clock) if len(each_of(spec)) > 1 else Ssh(spec, home, clock)
