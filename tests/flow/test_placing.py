@@ -122,6 +122,18 @@ def test_one_that_is_silent_is_not_given_up_while_it_is_bound() -> None:
     assert isinstance(bound, policy.Wait)
 
 
+def test_a_host_whose_machine_is_not_used_is_left_out_and_when_all_are_it_ends() -> None:
+    story = fresh_story()
+    view = story.view(1)
+    known: dict[str, Any] = {"places": ("one", "two")}
+
+    other = policy.next_action(situation(view, plan_of(), **known, barred=frozenset({"one"})))
+    none = policy.next_action(situation(view, plan_of(), **known, barred=frozenset({"one", "two"})))
+
+    assert isinstance(other, policy.Rent) and other.place == "two"
+    assert isinstance(none, policy.Despair)
+
+
 def test_refusals_are_counted_for_each_place() -> None:
     """Waits of 1, 2, 4 ... seconds; what is asked next is the one whose wait ends first."""
     refusals = Refusals()
