@@ -133,6 +133,10 @@ class Home:
         """The home of a campaign's smoke runs, with their disk; `key` names the campaign and its folder."""
         return self.root / "smoke" / key
 
+    def rehearsal(self, key: str) -> RehearsalFolder:
+        """The place of a campaign's rehearsals; `key` names the campaign and its folder."""
+        return RehearsalFolder(self.root / "rehearsal" / key)
+
     def let_go(self, machine: str) -> Path:
         """What a person has told the guard to let go of on a machine."""
         return self.root / "guard" / f"{machine}.json"
@@ -161,6 +165,26 @@ class Home:
     def campaign(self, key: str) -> HomeCampaign:
         """`key` is the campaign's name and the start of its disk's uuid."""
         return HomeCampaign(self.campaigns / key)
+
+
+@dataclass(frozen=True)
+class RehearsalFolder:
+    """A campaign in small, twice: undisturbed, and with faults. Each has a home of its own, with its disk."""
+
+    root: Path
+
+    @property
+    def undisturbed(self) -> Path:
+        return self.root / "undisturbed"
+
+    @property
+    def disturbed(self) -> Path:
+        return self.root / "disturbed"
+
+    @property
+    def faults(self) -> Path:
+        """What was drawn, as `lastro run --faults` takes it."""
+        return self.root / "faults.yaml"
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,20 @@ MECHANISMS = (
         "tests/storage/transfer/test_s3.py::test_a_store_that_is_busy_is_asked_again",
     ),
     Mechanism(
+        "the machines of a rehearsal end with it",
+        "flow/rehearsal_end.py",
+        "        end_machines(Home(Path(home)), SystemClock())\n",
+        "        pass\n",
+        "tests/flow/test_rehearsal.py::test_a_rehearsal_that_is_killed_leaves_no_machine_and_the_next_one_begins_anew",
+    ),
+    Mechanism(
+        "a machine that is to freeze does nothing more",
+        "procs/killtree.py",
+        "        _signal_all(fresh, signal.SIGSTOP)\n        if not fresh:\n            break\n",
+        "        if not fresh:\n            break\n",
+        "tests/providers/test_faults.py::test_a_machine_that_freezes_stays_and_nothing_on_it_does_anything_until_it_is_let_go",
+    ),
+    Mechanism(
         "what an upload that was killed has sent is not sent again",
         "storage/transfer/push.py",
         "            if known is not None and known.etag == md5.hex():\n",

@@ -27,6 +27,7 @@ COMMANDS: dict[str, Command] = {
     "run": Command("run", "Run the campaign, or one run of it, to the end."),
     "decide": Command("decide", "Say how it goes on after a pilot, where the plan asks for it."),
     "drill": Command("drill", "Prove that kill and resume equals no kill, for your own job."),
+    "rehearse": Command("rehearse", "Play the plan in small with drawn faults: which promises hold?"),
     "status": Command("status", "Show what runs, what it has cost, what is at risk."),
     "logs": Command("logs", "Show what a run has printed, over all its attempts."),
     "stop": Command("stop", "Save and end what runs, so that `lastro run` can go on."),

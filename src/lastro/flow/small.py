@@ -19,7 +19,8 @@ _RULES_KEPT = (StopKind.NON_FINITE, StopKind.NO_USABLE_RESUME)
 def tiny(campaign: Campaign) -> Campaign:
     """Return a campaign in small: the values of `smoke` in every run, on one local machine, without money.
 
-    What is said of time, money, room and levels of a metric is left out: it was written for the real one.
+    What is said of time, money, room and levels of a metric is left out: it was written for the real one. So
+    is the mirror, which holds what the real one does.
     """
     control = {**campaign.control, **campaign.smoke}
     variants: dict[str, Variant] = {}
@@ -39,6 +40,7 @@ def tiny(campaign: Campaign) -> Campaign:
             "idle": None,
             "offers": None,
             "stages": {},
+            "disk": campaign.disk.model_copy(update={"mirror": None}) if campaign.disk else None,
             "stop": tuple(rule for rule in campaign.stop if rule.kind in _RULES_KEPT),
             "want": {name: wanted for name, wanted in campaign.want.items() if name not in OF_MACHINE},
         }

@@ -5,23 +5,19 @@ It has a home and a disk of its own below the real home, so that it never mixes 
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
-from lastro import atomic
 from lastro.clock import Clock
 from lastro.errors import DeliverableRejected, NotProven
 from lastro.flow.alone import alone
 from lastro.flow.campaign import Outcome, Wish, run_campaign
 from lastro.flow.drive import Tell
+from lastro.flow.own_home import key_of, own_home
 from lastro.flow.small import ENVIRONMENT, tiny, with_environment
 from lastro.locale import _
 from lastro.paths import Home
-from lastro.providers.local import Local
 from lastro.records import dataclass
+from lastro.spec.campaign import Campaign
 from lastro.spec.load import load_campaign
 from lastro.view.parts import Page
 
@@ -42,19 +38,26 @@ def run_smoke(campaign_file: Path, home: Home, clock: Clock, tell: Tell) -> Smok
         LastroError: with the exit code of its kind.
     """
     loaded = load_campaign(campaign_file)
-    left_out = set(loaded.spec.variants) - set(tiny(loaded.spec).variants)
+    tell_left_out(loaded.spec, tell)
+    place = home.smoke(key_of(loaded.spec.campaign, loaded.folder))
+    busy = _("another `lastro run --smoke` of this campaign is under way")
+    with alone(place, busy), own_home(place, clock) as own, with_environment(ENVIRONMENT):
+        tell(_("smoke: in {folder}").format(folder=own.root))
+        wish = Wish(campaign_file=campaign_file, disk=own.root / "disk", adapt=tiny)
+        outcome = run_campaign(wish, own, clock, tell)
+    failed = what_failed(outcome.page, outcome.halted)
+    return Smoke(outcome=outcome, failed=failed, exit_code=exit_code_of(outcome, failed))
+
+
+def tell_left_out(campaign: Campaign, tell: Tell) -> None:
+    """Name the runs that are the same as another one in small."""
+    left_out = set(campaign.variants) - set(tiny(campaign).variants)
     if left_out:
         tell(
             _("the same as another run when tiny, so left out: {names}").format(
                 names=", ".join(sorted(left_out))
             )
         )
-    with _own_home(home, loaded.spec.campaign, loaded.folder, clock) as own, with_environment(ENVIRONMENT):
-        tell(_("smoke: in {folder}").format(folder=own.root))
-        wish = Wish(campaign_file=campaign_file, disk=own.root / "disk", adapt=tiny)
-        outcome = run_campaign(wish, own, clock, tell)
-    failed = what_failed(outcome.page, outcome.halted)
-    return Smoke(outcome=outcome, failed=failed, exit_code=_exit_code(outcome, failed))
 
 
 def what_failed(page: Page, halted: str | None) -> tuple[str, ...]:
@@ -76,28 +79,11 @@ def what_failed(page: Page, halted: str | None) -> tuple[str, ...]:
     return tuple(failed)
 
 
-def _exit_code(outcome: Outcome, failed: tuple[str, ...]) -> int:
+def exit_code_of(outcome: Outcome, failed: tuple[str, ...]) -> int:
+    """Return the exit code of a campaign in small: 0 when its path works, whatever its answer is."""
     if not failed:
         return 0
     if outcome.exit_code:
         return outcome.exit_code
     rejected = any(item.status == "rejected" for item in outcome.page.deliverables)
     return DeliverableRejected.exit_code if rejected else NotProven.exit_code
-
-
-@contextlib.contextmanager
-def _own_home(home: Home, campaign: str, folder: Path, clock: Clock) -> Iterator[Home]:
-    """Give an empty home; what an earlier smoke run has left is ended and removed."""
-    place = home.smoke(f"{campaign}-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:8]}")
-    with alone(place, _("another `lastro run --smoke` of this campaign is under way")):
-        own = Home(place)
-        local = Local(own, clock)
-        for machine in local.machines():
-            local.delete(machine.id)
-        if place.exists():
-            atomic.remove_tree(place)
-        try:
-            yield own
-        finally:
-            for machine in local.machines():
-                local.delete(machine.id)

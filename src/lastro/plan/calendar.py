@@ -7,7 +7,7 @@ ends a campaign earlier.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from lastro.locale import _
@@ -20,7 +20,15 @@ from lastro.spec.durations import Hours
 #: The wait for the first machine among the drawn intervals; no stage can be named so.
 _LEAD = "(lead)"
 
-__all__ = ["Calendar", "Placement", "calendar_of", "lay_out", "unknown_on", "without_unknown"]
+__all__ = [
+    "Calendar",
+    "Placement",
+    "calendar_of",
+    "keeping",
+    "lay_out",
+    "unknown_on",
+    "without_unknown",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,15 +138,21 @@ def without_unknown(work: Work, gpu: str | None) -> Work:
     unknown = unknown_on(work, gpu)
     if not unknown:
         return work
-    kept = [index for index, one in enumerate(work.intervals) if one not in unknown]
+    kept = keeping(work, [one.name for one in work.intervals if one not in unknown])
+    why = _("its duration is known for some cards only, and no offer is taken")
+    unplaced = tuple(Unplaced(stage=one.stage, run=one.run, why=why) for one in unknown)
+    return Work(intervals=kept.intervals, unplaced=(*work.unplaced, *unplaced))
+
+
+def keeping(work: Work, names: Collection[str]) -> Work:
+    """Return the work with the intervals of these names alone; what waited for another one waits no more."""
+    kept = [index for index, one in enumerate(work.intervals) if one.name in names]
     place = {old: new for new, old in enumerate(kept)}
     intervals = tuple(
         replace(one, after=tuple(place[before] for before in one.after if before in place))
         for one in (work.intervals[index] for index in kept)
     )
-    why = _("its duration is known for some cards only, and no offer is taken")
-    unplaced = tuple(Unplaced(stage=one.stage, run=one.run, why=why) for one in unknown)
-    return Work(intervals=intervals, unplaced=(*work.unplaced, *unplaced))
+    return Work(intervals=intervals, unplaced=work.unplaced)
 
 
 def _end(cases: Sequence[tuple[float, float]]) -> float:

@@ -27,6 +27,7 @@ from lastro.providers.home_sign import HomeSign
 from lastro.providers.host import NOT_NEEDED, become
 from lastro.providers.records import read_record
 from lastro.providers.released import released_by
+from lastro.providers.shell_signs import ShellSigns
 from lastro.providers.spool import say, serve
 
 #: Seconds between two looks. A look costs 0.04 ms of CPU, some 0.25 ms when the caches are cold.
@@ -48,7 +49,8 @@ class LocalMachine:
         self._tmp = scratch.prepare(folder)
         self._level = record.level
         self._jail: subprocess.Popen[bytes] | None = None
-        self._home = HomeSign(Disk(self._request.disk).campaign(self._request.campaign), self._born)
+        campaign = Disk(self._request.disk).campaign(self._request.campaign)
+        self._home, self._shells = HomeSign(campaign, self._born), ShellSigns(campaign)
         self._worked_at = self._born
         self._jail_sign = 0
         self._faults = FaultWatch(
@@ -111,7 +113,7 @@ class LocalMachine:
         if self._jail is not None:
             sign = _last_touch(self._folder.jail_ready)
             alone, self._jail_sign = sign == self._jail_sign, sign
-        if not alone:
+        if not alone or self._id in self._shells.held(now):
             self._worked_at = now
             return False
         return min(now - self._worked_at, self._home.silent_seconds(now)) >= limit
@@ -139,6 +141,7 @@ class LocalMachine:
         say(f"fault {fault.index}: run {fault.run} has reached step {fault.step}")
         if fault.silent:
             freeze(environment.marker(self._id), [os.getpid()])
+            self._faults.waiting.clear()  # what has frozen reaches no step any more
             return None
         if fault.notice_seconds is None:
             return "preempted without notice"
