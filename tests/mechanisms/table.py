@@ -22,6 +22,13 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "what lies beside a disk elsewhere is rescued before its machine is done with",
+        "flow/guarding.py",
+        "    if session.link is not None:\n        _rescue_there(session, writer, machine, clock, tell)\n",
+        "    if session.link is not None:\n",
+        "tests/flow/test_ssh_guard.py::test_what_lies_beside_the_disk_is_copied_to_it_at_the_end",
+    ),
+    Mechanism(
         "what has saved on one host only is not given up",
         "flow/policy.py",
         "if run not in now.bound}",

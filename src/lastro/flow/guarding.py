@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from lastro.clock import Clock
+from lastro.clock import Clock, from_iso
 from lastro.disk.guard.decisions import let_go_of
 from lastro.disk.guard.find import Found, Item, find, spelled
 from lastro.disk.guard.rescue import Rescued, rescue
@@ -75,6 +75,9 @@ def before_deletion(
     Raises:
         GuardRefused: something would be, and a person has to decide, or it could not be rescued.
     """
+    if session.link is not None:
+        _rescue_there(session, writer, machine, clock, tell)
+        return
     disk = _disk_there(session)
     found = look(machine, session.home, disk)
     if found is None or not found.items:
@@ -91,6 +94,38 @@ def before_deletion(
                 machine=machine
             ),
         )
+
+
+def _rescue_there(
+    session: Session, writer: StreamWriter, machine: str, clock: Clock, tell: Callable[[str], None]
+) -> None:
+    """Have what lies beside the disk of a machine elsewhere copied to it; what fails is told.
+
+    Nothing is wiped there by lastro, so nothing is refused either.
+    """
+    assert session.link is not None
+    born = next((one.created_at for one in session.view().machines if one.id == machine), None)
+    age = (clock.now() - from_iso(born)).total_seconds() if born is not None else 0.0
+    try:
+        told = session.link.rescue(machine, max(0.0, age))
+    except LastroError as error:
+        tell(_("what lies on {machine} could not be looked at: {error}").format(machine=machine, error=error))
+        return
+    if not told["files"] and not told["left"]:
+        return
+    writer.append(
+        EventType.GUARD_RESCUED,
+        machine=machine,
+        **{name: told[name] for name in ("files", "bytes", "folder", "left", "what")},
+    )
+    if told["files"]:
+        tell(
+            _(
+                "{count} files of value lay beside the disk of {machine}; they are in {folder} there now"
+            ).format(count=told["files"], machine=machine, folder=told["folder"])
+        )
+    for one in told["left"]:
+        tell(_("{path} could not be rescued: {problem}").format(path=one["path"], problem=one["problem"]))
 
 
 def rescue_what_can_be(

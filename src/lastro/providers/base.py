@@ -289,6 +289,21 @@ class Link(Protocol):
         """Return the checkpoints that were copied here since this was asked last."""
         ...
 
+    def rescue(self, machine: str, seconds: float) -> Mapping[str, Any]:
+        """Have what of value was made on a machine lately, beside its disk, copied to that disk.
+
+        Returns:
+            looked: whether anything lies apart from the disk; files, bytes, folder, what: that were copied,
+            and where; left: `path` and `problem` of what could not be.
+
+        Args:
+            machine: its id.
+            seconds: what is older than this was there before.
+
+        Raises: as `carry`.
+        """
+        ...
+
     def fetch(self, campaign: CampaignFolder) -> None:
         """Bring here what runs have delivered, whole. Raises ProviderError, StorageError."""
         ...

@@ -29,6 +29,7 @@ from lastro.providers import environment
 from lastro.providers.here import host_node
 from lastro.providers.ssh import wire
 from lastro.providers.ssh.looking import Looker
+from lastro.providers.ssh.valuables import rescue_here
 from lastro.providers.telling import tell
 from lastro.providers.traces import traces_on_this_box
 from lastro.storage.digest import sha256_file
@@ -62,6 +63,7 @@ class Agent:
             "start": self._start,
             "end": self._end,
             "facts": self._facts,
+            "rescue": self._rescue,
             "traces": self._traces,
         }
 
@@ -157,6 +159,13 @@ class Agent:
         )
         told = {**told, "node": host_node(), "at": iso(SystemClock().now())}
         return {}, strictjson.dumps(told).encode()
+
+    def _rescue(self, head: Mapping[str, Any], body: bytes) -> Answer:
+        """Copy what of value lies beside the disk to the disk."""
+        if self._disk is None:
+            raise UsageError(_("no disk was opened"))
+        work, own = self._folder(head["machine"]).work, home_root()
+        return rescue_here(head["machine"], work, own, self._disk, float(head["age"])), b""
 
     def _at(self, name: str) -> Path:
         """Return a place on the disk; nothing outside of it can be named."""

@@ -133,6 +133,9 @@ class Links:
     def carry(self, paths: Sequence[Path], machine: str) -> None:
         self._member(machine).carry(paths, machine)
 
+    def rescue(self, machine: str, seconds: float) -> Mapping[str, Any]:
+        return self._member(machine).rescue(machine, seconds)
+
     def bring(self, run: RunFolder, machine: str) -> None:
         """Bring what a run was, and its checkpoint here, to a machine on which its last attempt was not."""
         last = last_attempt(run)

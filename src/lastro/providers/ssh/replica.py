@@ -31,6 +31,8 @@ _RETRIES = (2.0, 30.0)
 _MOST = 1 << 22
 #: Bytes a second at which even a disk on a network is read.
 _SLOWEST = 10e6
+#: Seconds for a look at everything beside the disk, and for copying what is found.
+_RESCUE_SECONDS = 1800.0
 #: In the copy's own folder: which path on the machine it is the copy of.
 WHERE = "where.json"
 _OURS_IF_THERE = ("plan.json", "campaign.yaml", "lastro.lock")
@@ -358,6 +360,12 @@ class Replica:
                 if self._is_new(file) and not file.name.startswith(atomic.TEMPORARY):
                     self._send(file)
                     self._note(file)
+
+    def rescue(self, machine: str, seconds: float) -> Mapping[str, Any]:
+        """Have what of value was made there lately, beside the disk, copied to the disk; see `Link`."""
+        self._reconnected()
+        told, _none = self._channel.ask("rescue", machine=machine, age=seconds, seconds=_RESCUE_SECONDS)
+        return told
 
     def bring(self, run: RunFolder, machine: str) -> None:
         """Bring nothing: a run's work lies on the one machine already."""
