@@ -130,9 +130,13 @@ def test_too_much_work_lost_at_once_is_the_worst_faults_doing(planned: Shape) ->
 def test_what_cannot_be_told_is_not_shown_and_never_held(planned: Shape) -> None:
     unknown = promises(planned, replace(blow(0), lost=None, delay=None, held=None))
     cut = promises(planned, blow(0), cut=True)
+    unseen = promises(planned, blow(0), unseen=("wide",))
 
     assert {unknown[name].answer for name in ("window", "budget", "loss")} == {Answer.NOT_SHOWN}
     assert {cut[name].answer for name in ("window", "budget", "loss")} == {Answer.NOT_SHOWN}
+    assert {unseen[name].why for name in ("window", "budget", "loss")} == {
+        "no step was seen of wide: nothing happened to them"
+    }
     assert verdict_of(tuple(cut.values())) is Answer.NOT_SHOWN
 
 

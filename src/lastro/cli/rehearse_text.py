@@ -89,9 +89,6 @@ def _drawn_from(played: Played) -> Iterator[RenderableType]:
     yield _under(_scale(played))
     for note in played.scale.notes:
         yield _under(note, style="dim")
-    if played.scale.unseen:
-        names = ", ".join(played.scale.unseen)
-        yield _under(_("no step was seen of {names}: nothing happens to them").format(names=names))
 
 
 def _scale(played: Played) -> str:

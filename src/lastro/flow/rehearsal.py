@@ -251,6 +251,7 @@ def _play(stage: _Stage, undisturbed: _Undisturbed) -> Played:
                 for machine in Local(own, stage.clock).machines()
                 if machine.state is not MachineState.GONE
             ),
+            unseen=scale.unseen,
             cut=forecast.cut,
         )
     return Played(

@@ -17,7 +17,7 @@ MOST_LOSSES = 12
 #: In a row; the waits between requests double.
 MOST_REFUSALS = 2
 #: A loss later than this in a run may come when its small run is over already.
-LATEST = 0.9
+LATEST = 0.8
 #: Less than this part of a step is rounding of binary fractions.
 _ROUNDING = 1e-9
 
@@ -83,8 +83,9 @@ def draw_faults(shape: Shape, scale: Scale, weather: Weather, seed: int) -> Fore
     """
     lanes = [[scale.runs[name] for name in lane if name in scale.runs] for lane in shape.lanes]
     lanes = [lane for lane in lanes if lane]
-    if not lanes:
-        return Forecast(faults=(), expected=None, cut=False)
+    if not lanes:  # a machine can be refused whatever runs on it
+        refusal = Drawn(index=0, kind=Kind.REFUSED, create=1)
+        return Forecast(faults=(refusal,), expected=None, cut=False)
     timed = all(one.hours is not None for lane in lanes for one in lane)
     if weather.lives is None or not timed:
         return Forecast(faults=_one_of_each(lanes, weather, seed), expected=None, cut=False)
@@ -194,8 +195,7 @@ def _somewhere(lanes: Sequence[Sequence[RunScale]], share: float) -> tuple[str, 
     left = share * sum(weights)
     for one, weight in zip(runs, weights, strict=True):
         if left < weight or one is runs[-1]:
-            step = ceil(left / weight * one.steps) if weight else 1
-            return one.run, max(1, min(step, floor(one.steps * LATEST)))
+            return one.run, max(1, floor(left / weight * LATEST * one.steps) if weight else 1)
         left -= weight
     raise AssertionError("the last run takes what is left")
 

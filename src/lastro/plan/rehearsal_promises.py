@@ -68,7 +68,8 @@ class Outputs:
 class Seen:
     """What a rehearsal has shown. `answers`: the conclusion undisturbed, and with losses.
 
-    `rented`: machines that are not known to be gone. `cut`: more faults were drawn than were played.
+    `rented`: machines that are not known to be gone. `unseen`: runs of which no step was seen, so that
+    nothing happened to them. `cut`: more faults were drawn than were played.
     """
 
     blows: tuple[Blow, ...]
@@ -76,6 +77,7 @@ class Seen:
     outputs: Outputs
     answers: tuple[str, str]
     rented: tuple[str, ...]
+    unseen: tuple[str, ...] = ()
     cut: bool = False
 
 
@@ -322,6 +324,9 @@ def _doubted(found: Promise, seen: Seen, unknown: bool) -> Promise:
     why = None
     if unknown:
         why = _("what some of the faults cost is unknown")
+    elif seen.unseen:
+        names = ", ".join(seen.unseen)
+        why = _("no step was seen of {names}: nothing happened to them").format(names=names)
     elif seen.cut:
         why = _("more faults were drawn than were played")
     if why is None:
