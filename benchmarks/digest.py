@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.result import Measure, Result, median
 from lastro.storage.digest import sha256_file
+from lastro.storage.manifest import Manifest
 
-BYTES, ROUNDS, PIECE = 256 * 2**20, 7, 2**20
+BYTES, ROUNDS, PIECE, FILES = 256 * 2**20, 7, 2**20, 8
 #: Of the speed of a raw read; as times the other way round.
 TARGET = 1 / 0.8
 
@@ -21,6 +22,11 @@ def _read(path: Path) -> None:
     with path.open("rb", buffering=0) as file:
         while file.readinto(buffer):
             pass
+
+
+def _read_all(paths: Sequence[Path]) -> None:
+    for path in paths:
+        _read(path)
 
 
 def _forget(path: Path) -> None:
@@ -47,7 +53,30 @@ def _ratios(path: Path, clock: Callable[[], float], *, cold: bool) -> list[float
     return found
 
 
+def _folder(folder: Path, clock: Callable[[], float]) -> list[float]:
+    """Compare a manifest of a folder with a raw read of its files one after the other, both from the disk."""
+    paths = []
+    for number in range(FILES):
+        path = folder / f"part-{number}"
+        with path.open("wb") as file:
+            for _piece in range(BYTES // FILES // PIECE):
+                file.write(os.urandom(PIECE))
+            os.fsync(file.fileno())
+        paths.append(path)
+    found = []
+    for _round in range(ROUNDS):
+        took = []
+        for act in (Manifest.of, lambda _folder: _read_all(paths)):
+            for path in paths:
+                _forget(path)
+            took.append(_seconds(act, folder, clock))
+        found.append(took[0] / took[1])
+    return found
+
+
 def run() -> Result:
+    with tempfile.TemporaryDirectory() as folder:
+        several = _folder(Path(folder), time.monotonic)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "file")
         with path.open("wb") as file:
@@ -61,7 +90,8 @@ def run() -> Result:
     return Result(
         measures=(
             median("SHA-256 of a file / a raw read, from the disk", cold, "x", TARGET),
-            median("the same from memory, CPU", warm, "x"),
+            median("a manifest of 8 files / a raw read, from the disk", several, "x", TARGET),
+            median("of one file from memory, CPU", warm, "x"),
             Measure(name="SHA-256 of a gigabyte, CPU", value=1 / speed, unit="s"),
         )
     )

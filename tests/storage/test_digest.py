@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lastro.errors import StorageError
-from lastro.storage.digest import digest_of, sha256_file
+from lastro.storage.digest import digest_of, sha256_each, sha256_file
 
 
 def test_a_file_has_the_digest_of_its_bytes(tmp_path: Path) -> None:
@@ -50,3 +50,19 @@ def test_a_link_in_a_circle_is_refused(tmp_path: Path) -> None:
 def test_what_is_not_there_is_told_by_name(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"nothing\.npz is not there"):
         digest_of(tmp_path / "nothing.npz")
+
+
+def test_many_files_have_their_digests_in_order(tmp_path: Path) -> None:
+    paths = [tmp_path / str(number) for number in range(20)]
+    for number, path in enumerate(paths):
+        path.write_bytes(bytes([number]) * (number * 100_000))
+
+    assert sha256_each(paths) == [sha256_file(path) for path in paths]
+    assert sha256_each([]) == []
+
+
+def test_one_that_is_not_there_is_told_among_many(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+
+    with pytest.raises(FileNotFoundError):
+        sha256_each([tmp_path / "a", tmp_path / "gone", tmp_path / "a"])

@@ -17,8 +17,8 @@ from lastro.journal.streams import parse_stream, read_journal
 from lastro.locale import _
 from lastro.paths import CampaignFolder
 from lastro.records import dataclass
-from lastro.storage.digest import digest_of_sums, files_below, sha256_file
-from lastro.storage.manifest import Entry, Manifest
+from lastro.storage.digest import digest_of_sums, files_below
+from lastro.storage.manifest import Manifest
 
 
 def write_close_manifest(folder: CampaignFolder) -> str:
@@ -27,13 +27,8 @@ def write_close_manifest(folder: CampaignFolder) -> str:
     Raises:
         StorageError: a file cannot be read, or a stream of the journal is damaged.
     """
-    manifest = Manifest(
-        tuple(
-            Entry(name, (folder.root / name).stat().st_size, sha256_file(folder.root / name))
-            for name in sorted(files_below(folder.root))
-            if _is_listed(folder, name)
-        )
-    )
+    names = [name for name in sorted(files_below(folder.root)) if _is_listed(folder, name)]
+    manifest = Manifest.of_files(folder.root, names)
     streams = _streams(folder)
     root = _root_digest(manifest, streams)
     content = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lastro.errors import StorageError
@@ -35,6 +35,22 @@ def sha256_file(path: Path) -> str:
             hint=_("check its permissions and the disk"),
         ) from error
     return digest.hexdigest()
+
+
+def sha256_each(paths: Sequence[Path]) -> list[str]:
+    """Return the SHA-256 of each file in hex, in their order; as many at once as there are processors.
+
+    One file keeps one processor busy, and a fast disk gives more than that can take.
+
+    Raises: as `sha256_file`, for the first of them that cannot be read.
+    """
+    threads = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, len(paths))
+    if threads < 2:
+        return [sha256_file(path) for path in paths]
+    from concurrent.futures import ThreadPoolExecutor  # only what reads many files loads it
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(sha256_file, paths))
 
 
 def sum_line(path: str, sha256: str) -> bytes:
@@ -98,7 +114,8 @@ def digest_of(path: Path) -> str:
     """
     try:
         if path.is_dir():
-            return digest_of_sums((name, sha256_file(path / name)) for name in files_below(path))
+            names = list(files_below(path))
+            return digest_of_sums(zip(names, sha256_each([path / name for name in names]), strict=True))
         return sha256_file(path)
     except FileNotFoundError as error:
         raise StorageError(

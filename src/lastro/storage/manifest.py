@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -11,7 +12,7 @@ from lastro import atomic, strictjson
 from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.records import dataclass
-from lastro.storage.digest import digest_of_sums, files_below, sha256_file, sum_line
+from lastro.storage.digest import digest_of_sums, files_below, sha256_each, sum_line
 
 
 class Wrong(str, Enum):
@@ -50,11 +51,14 @@ class Manifest:
     @classmethod
     def of(cls, folder: Path) -> Manifest:
         """Read every file below a folder. Raises StorageError when one cannot be read."""
-        entries = []
-        for name in files_below(folder):
-            path = folder / name
-            entries.append(Entry(name, path.stat().st_size, sha256_file(path)))
-        return cls(tuple(sorted(entries, key=lambda entry: os.fsencode(entry.path))))
+        return cls.of_files(folder, sorted(files_below(folder), key=os.fsencode))
+
+    @classmethod
+    def of_files(cls, folder: Path, names: Sequence[str]) -> Manifest:
+        """Read these files of a folder, in their order. Raises StorageError when one cannot be read."""
+        paths = [folder / name for name in names]
+        sizes = [path.stat().st_size for path in paths]
+        return cls(tuple(map(Entry, names, sizes, sha256_each(paths))))
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
@@ -90,7 +94,14 @@ class Manifest:
         Raises:
             StorageError: a file is there and cannot be read.
         """
-        problems = [problem for entry in self.entries if (problem := _verify(entry, folder))]
+        found = {entry.path: _mismatch(entry, folder) for entry in self.entries}
+        like = [entry for entry in self.entries if found[entry.path] is None]
+        digests = sha256_each([folder / entry.path for entry in like])
+        for entry, digest in zip(like, digests, strict=True):
+            if digest != entry.sha256:
+                why = _("{name} has other bytes than the manifest says").format(name=entry.path)
+                found[entry.path] = Problem(entry.path, Wrong.DIGEST, why)
+        problems = [problem for problem in found.values() if problem is not None]
         known = {entry.path for entry in self.entries}
         there = sorted(files_below(folder)) if folder.is_dir() else []
         return problems + [
@@ -100,7 +111,8 @@ class Manifest:
         ]
 
 
-def _verify(entry: Entry, folder: Path) -> Problem | None:
+def _mismatch(entry: Entry, folder: Path) -> Problem | None:
+    """Say what is wrong with a file without reading it."""
     path = folder / entry.path
     if not path.is_file():
         return Problem(entry.path, Wrong.MISSING, _("{name} is not there").format(name=entry.path))
@@ -110,7 +122,4 @@ def _verify(entry: Entry, folder: Path) -> Problem | None:
             name=entry.path, size=size, expected=entry.bytes
         )
         return Problem(entry.path, Wrong.SIZE, why)
-    if sha256_file(path) != entry.sha256:
-        why = _("{name} has other bytes than the manifest says").format(name=entry.path)
-        return Problem(entry.path, Wrong.DIGEST, why)
     return None
