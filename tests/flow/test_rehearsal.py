@@ -8,6 +8,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from lastro.procs.killtree import members
 from tests.flow.campaigns import SmallCampaign, wait_for
 
@@ -143,3 +145,20 @@ def test_json_is_one_object_also_when_there_is_nothing_to_rehearse(campaign: Sma
     done = campaign.lastro("rehearse", "nowhere.yaml", "--json")
 
     assert (done.returncode, json.loads(done.stdout)["exit_code"]) == (3, 3)
+
+
+@pytest.mark.long
+def test_the_same_seed_gives_the_same_faults_and_the_same_verdict_to_the_number(
+    campaign: SmallCampaign,
+) -> None:
+    campaign.edit("checkpoint:", HOURS)
+    campaign.edit("pace: 0.02", "pace: 0.1")
+    offers = campaign.folder / "offers.yaml"
+    offers.write_text(offers.read_text().replace("boot: 0s", "boot: 36s, interruptions: 15min, notice: 2min"))
+
+    once, again = (rehearsed(campaign, "--seed", "3") for _time in range(2))
+
+    assert once["promises"] == again["promises"]
+    told = [[{**one, "why": None} for one in done["faults"]] for done in (once, again)]  # type: ignore[attr-defined]
+    assert told[0] == told[1]
+    assert len(told[0]) > 1

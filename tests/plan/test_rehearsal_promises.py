@@ -152,6 +152,13 @@ def test_what_nobody_promised_is_neither_kept_nor_broken(tmp_path: Path) -> None
     assert verdict_of(tuple(found.values())) is Answer.HELD
 
 
+def test_where_nothing_bounds_what_is_lost_nothing_is_promised_of_it(planned: Shape) -> None:
+    small = replace(scale(**RUNS), bound=None, saves=False)
+    found = promises_of(planned, small, replace(CALM, blows=(blow(0),)))
+
+    assert next(one.answer for one in found if one.name == "loss") is Answer.UNPROMISED
+
+
 def test_a_run_an_output_or_an_answer_that_is_not_there_is_laid_on_the_faults_of_its_run(
     planned: Shape,
 ) -> None:

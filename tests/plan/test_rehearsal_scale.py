@@ -48,6 +48,21 @@ def test_a_step_that_stands_for_more_than_may_be_lost_shows_nothing_of_it(tmp_pa
     assert found.bound_why == "a step of the small run stands for more than that"
 
 
+def test_runs_over_items_save_nothing_and_promise_only_what_the_file_says(tmp_path: Path) -> None:
+    bounded = CAMPAIGN.replace("every: 1h", "max_loss: 30min")
+    one, other = (
+        scale_of(shape(tmp_path, "resume: items\n" + text), {"control": 5}, shortened=False)
+        for text in (CAMPAIGN, bounded)
+    )
+
+    assert (one.saves, one.bound, one.bound_why) == (
+        False,
+        None,
+        "what is in hand is lost, and nothing bounds it",
+    )
+    assert (other.bound, other.notes) == (0.5, ())
+
+
 def test_without_hours_the_runs_save_eight_times_and_a_run_without_steps_is_named(tmp_path: Path) -> None:
     text = CAMPAIGN.replace("stages:", "plan_b: {}\nuncertainties: []\nstages:")
     found = scale_of(shape(tmp_path, text), {"control": 80, "wide": None}, shortened=True)

@@ -233,6 +233,8 @@ def _spent(shape: Shape, held: Sequence[float]) -> Money:
 
 def _loss(scale: Scale, seen: Seen) -> Promise:
     name = "loss"
+    if scale.bound is None and not scale.saves:
+        return _unpromised(name, scale.bound_why)
     if scale.bound is None:
         return Promise(name=name, answer=Answer.NOT_SHOWN, promised="-", seen="-", why=scale.bound_why)
     happened = [blow for blow in seen.blows if blow.happened and blow.run]

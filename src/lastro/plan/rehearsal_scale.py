@@ -37,8 +37,9 @@ class RunScale:
 class Scale:
     """How a plan is made small. `every`: steps between two saves of the small runs.
 
-    `bound`: hours of work that may be lost; None: it cannot be told, and `bound_why` says why. `unseen`: runs
-    of which no step was seen: nothing can be played at a step of theirs. `notes`: what a reader should know.
+    `bound`: hours of work that may be lost; None: it cannot be told (of runs that `save`), or nothing bounds
+    it, and `bound_why` says why. `unseen`: runs of which no step was seen: nothing can be played at a step of
+    theirs. `notes`: what a reader should know.
     """
 
     runs: Mapping[str, RunScale]
@@ -47,6 +48,7 @@ class Scale:
     bound_why: str
     unseen: tuple[str, ...]
     notes: tuple[str, ...]
+    saves: bool = True
 
 
 def scale_of(shape: Shape, steps: Mapping[str, int | None], *, shortened: bool) -> Scale:
@@ -67,7 +69,9 @@ def scale_of(shape: Shape, steps: Mapping[str, int | None], *, shortened: bool) 
     grids = {name: _grid(shape, one) for name, one in runs.items()}
     known = {name: grid for name, grid in grids.items() if grid is not None}
     notes = []
-    if known:
+    if not shape.saving.saves:
+        every = 1
+    elif known:
         every = max(1, floor(min(known.values()) + _ROUNDING))
         if max(known.values()) > 2 * max(1.0, min(known.values())):
             notes.append(_("all runs save as often as the one that has to most often"))
@@ -82,7 +86,15 @@ def scale_of(shape: Shape, steps: Mapping[str, int | None], *, shortened: bool) 
             _("nobody knows how long the runs take: {count} saves each").format(count=SAVES_OF_UNKNOWN)
         )
     bound, why = _bound(shape, runs, known)
-    return Scale(runs=runs, every=every, bound=bound, bound_why=why, unseen=unseen, notes=tuple(notes))
+    return Scale(
+        runs=runs,
+        every=every,
+        bound=bound,
+        bound_why=why,
+        unseen=unseen,
+        notes=tuple(notes),
+        saves=shape.saving.saves,
+    )
 
 
 def _grid(shape: Shape, one: RunScale) -> float | None:
@@ -100,6 +112,8 @@ def _bound(
 ) -> tuple[float | None, str]:
     """Return what may be lost at most, in hours, and why; None when a rehearsal cannot tell."""
     bound = shape.saving.bound
+    if not shape.saving.saves:
+        return bound, shape.saving.why
     steps = [hours for one in runs.values() if (hours := one.step_hours)]
     if bound is None:
         found = [grid * hours for name, grid in grids.items() if (hours := runs[name].step_hours)]

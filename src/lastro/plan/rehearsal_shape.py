@@ -23,7 +23,7 @@ from lastro.spec.offers import Offer
 from lastro.spec.stage import Stage
 from lastro.units import Money, show_duration
 
-_EXPLORATORY = "exploratory"
+_EXPLORATORY, _TRAINING = "exploratory", "training"
 _HOUR = timedelta(hours=1)
 
 
@@ -65,13 +65,15 @@ class Pauses:
 class Saving:
     """How often the plan saves: each so many steps, or each such time; None of what is not known.
 
-    `bound`: hours of work that may be lost; None: nobody can tell. `why`: where both come from.
+    `bound`: hours of work that may be lost; None: nobody can tell. `why`: where both come from. `saves`: runs
+    save on their way; False of those that go over items, or are made again.
     """
 
     steps: int | None
     every: float | None
     bound: float | None
     why: str
+    saves: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,6 +250,13 @@ def _saving(campaign: Campaign, offer: Offer | None, lives: Lifetimes | None) ->
     cost = SaveCost(blocked=save, durable=save)
     most = campaign.checkpoint.max_loss
     bound = most / _HOUR if most else None
+    if campaign.resume != _TRAINING:
+        why = (
+            _("the file's checkpoint.max_loss")
+            if most
+            else _("what is in hand is lost, and nothing bounds it")
+        )
+        return Saving(steps=None, every=None, bound=bound, why=why, saves=False)
     if policy.every_steps is not None:
         every = (most - save) / _HOUR if most is not None and most > save else None
         return Saving(

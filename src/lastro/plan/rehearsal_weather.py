@@ -14,7 +14,7 @@ from lastro.spec.offers import Offer
 #: Of machines that announce their end, so many do not: notices are best effort wherever they are given.
 SUDDEN_SHARE = 0.25
 #: So many losses are machines that say nothing any more, and of which nobody says that they are gone.
-SILENT_SHARE = 0.125
+SILENT_SHARE = 0.1
 #: So often a machine is not to be had when it is asked for. All three are assumed: no offer says them.
 REFUSED_SHARE = 0.25
 #: The shortest notice of the clouds below, where nothing is known and each kind is to be seen once.
