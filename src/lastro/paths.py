@@ -498,6 +498,14 @@ class CampaignFolder:
         return RunFolder(self.runs / run_id)
 
     @property
+    def shells(self) -> Path:
+        """A folder for each terminal that is open on a machine."""
+        return self.root / "shells"
+
+    def shell(self, token: str) -> ShellFolder:
+        return ShellFolder(self.shells / token)
+
+    @property
     def close(self) -> Path:
         return self.root / "close"
 
@@ -532,6 +540,33 @@ class CampaignFolder:
     @property
     def report_json(self) -> Path:
         return self.close / "report.json"
+
+
+@dataclass(frozen=True)
+class ShellFolder:
+    """`shells/<token>`: a terminal on a machine, while it is open."""
+
+    root: Path
+
+    @property
+    def order(self) -> Path:
+        """`order.json`: what home asks for."""
+        return self.root / "order.json"
+
+    @property
+    def sign(self) -> Path:
+        """`sign`: 64 bytes that the machine rewrites in place while the shell is there; 0 says good-bye."""
+        return self.root / "sign"
+
+    @property
+    def heard(self) -> Path:
+        """`heard`: touched by home while the terminal that belongs to it is there."""
+        return self.root / "heard"
+
+    @property
+    def start_file(self) -> Path:
+        """`start.sh`: what an interactive bash reads when it begins."""
+        return self.root / "start.sh"
 
 
 @dataclass(frozen=True)
@@ -693,6 +728,11 @@ class AttemptFolder:
 def stream_of_attempt(run_id: str, number: int) -> str:
     """Return the name of the stream that one attempt's supervisor writes."""
     return f"{run_id}-{number}"
+
+
+def stream_of_shell(token: str) -> str:
+    """Return the name of the stream that one shell on a machine writes."""
+    return f"shell-{token}"
 
 
 def stream_of_home(home_id: str) -> str:

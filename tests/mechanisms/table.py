@@ -22,6 +22,57 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "no export holds a key",
+        "export/targets.py",
+        "        refuse_keys(name, text)\n",
+        "        pass\n",
+        "tests/export/test_targets.py::test_no_export_holds_a_key_of_the_campaign_or_of_this_environment",
+    ),
+    Mechanism(
+        "an exported file that somebody has edited is not written over",
+        "export/targets.py",
+        "    if edited and not force:\n",
+        "    if False:\n",
+        "tests/export/test_targets.py::test_what_was_edited_is_written_over_by_force_only",
+    ),
+    Mechanism(
+        "an exported start does not go on with other code",
+        "export/start.py",
+        'if [ "$commit" != "$(cat "$mine/commit")" ]; then\n',
+        "if false; then\n",
+        "tests/export/test_start.py::test_other_code_does_not_go_on_with_a_run",
+    ),
+    Mechanism(
+        "an exported start hands a notice on to the job",
+        "export/start.py",
+        """trap 'told=1; [ -z "$job" ] || kill -TERM "$job" 2>/dev/null || :' {signals}\n""",
+        "trap : {signals}\n",
+        "tests/export/test_start.py::test_a_notice_is_handed_on_so_that_the_job_saves",
+    ),
+    Mechanism(
+        "a shell that gives no sign holds no machine",
+        "providers/shell_signs.py",
+        "return machine if now - self._seen[token][1] < silence else None",
+        "return machine",
+        "tests/providers/test_shell_signs.py::"
+        "test_a_shell_holds_its_machine_while_its_sign_changes_and_for_the_silence_after",
+    ),
+    Mechanism(
+        "a shell whose home is not heard is ended",
+        "run/shell.py",
+        "        if silent < self._order.silence_seconds:\n",
+        "        if True:\n",
+        "tests/run/test_shell.py::test_home_that_is_not_heard_ends_it_as_a_terminal_that_is_gone_would",
+    ),
+    Mechanism(
+        "a machine on which a shell is open is not let go as idle",
+        "flow/policy.py",
+        "return machine.id in now.shells and now.halt is None",
+        "return False",
+        "tests/flow/test_policy_shell.py::"
+        "test_a_machine_with_nothing_to_run_stays_while_a_shell_is_open_on_it",
+    ),
+    Mechanism(
         "what lies beside a disk elsewhere is rescued before its machine is done with",
         "flow/guarding.py",
         "    if session.link is not None:\n        _rescue_there(session, writer, machine, clock, tell)\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone, tzinfo
@@ -15,12 +16,13 @@ from lastro import strictjson
 from lastro.billing import Lease, LeaseKind
 from lastro.clock import SystemClock, iso
 from lastro.journal.events import EventType
+from lastro.journal.signals import Heartbeat
 from lastro.journal.streams import StreamWriter
 from lastro.paths import CampaignFolder, RunFolder, stream_of_attempt
 from lastro.procs.killtree import end_tree
 from lastro.rules import Cause, End, Limits
 from lastro.run import limits as run_limits
-from lastro.run.limits import LimitWatch, release_after
+from lastro.run.limits import LimitWatch, release_after, releases
 from lastro.run.seen import Seen
 from lastro.units import Money
 from tests.run.jobs import events_of, order_for, start_supervisor, write_order
@@ -113,6 +115,33 @@ def test_what_takes_long_and_does_something_is_not_idle(tmp_path: Path, work: st
     folder = supervised(tmp_path, Limits(idle_seconds=1.0), script)
 
     assert events_of(folder, 1)[-1].facts["verdict"] == "completed"
+
+
+def test_a_job_is_not_idle_while_somebody_has_a_shell_on_its_machine(tmp_path: Path) -> None:
+    """The shell gives signs for four seconds; the limit is one."""
+    folder, order = order_for(tmp_path, sys.executable, "-c", SAVES_ON_TERM)
+    write_order(folder, order, limits=Limits(idle_seconds=1.0), grace_seconds=0.5)
+    shell = CampaignFolder(Path(order.campaign_folder)).shell("t")
+    shell.root.mkdir(parents=True)
+    shell.order.write_text(strictjson.dumps({"machine": order.machine, "silence_seconds": 2.0}))
+    sign = Heartbeat(shell.sign)
+    supervisor = start_supervisor(folder)
+    for _second in range(8):
+        sign.beat(1)
+        time.sleep(0.5)
+    sign.beat(0)
+    left_at = iso(datetime.now(timezone.utc))
+    supervisor.wait(60)
+
+    reached = next(event for event in events_of(folder, 1) if event.type is EventType.LIMIT_REACHED)
+    assert reached.facts["limit"] == "idle" and reached.at > left_at
+
+
+def test_a_pilot_that_is_over_leaves_the_machine_to_who_has_a_shell_there() -> None:
+    pilot = Cause(end=End.LIMIT, why="the pilot is over", limit="pilot")
+
+    assert releases(pilot) and not releases(pilot, held=True)
+    assert releases(Cause(end=End.LIMIT, why="because", limit="budget"), held=True)
 
 
 def test_only_a_limit_lets_the_machine_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from lastro.clock import ManualClock
-from lastro.paths import CampaignFolder
+from lastro.journal.signals import Heartbeat
+from lastro.paths import CampaignFolder, ShellFolder
 from lastro.procs.identity import identity_of
 from lastro.run.seat import take_seat
 from lastro.run.vigil import Watch, keep_vigil
@@ -64,6 +65,35 @@ def test_a_machine_that_works_again_stays(tmp_path: Path, release: Path, machine
     keep_vigil(Watch(campaign, "m-1", 100.0), Home(campaign, 0.0))
 
     assert release.exists() is goes
+
+
+class Somebody(ManualClock):
+    """A clock by which an open shell gives a sign at each look, for as long as it is open."""
+
+    def __init__(self, folder: ShellFolder, lives: float) -> None:
+        super().__init__()
+        self._sign, self._lives = Heartbeat(folder.sign), lives
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        if self.monotonic() <= self._lives:
+            self._sign.beat(1)
+
+
+def test_a_machine_on_which_somebody_has_a_shell_stays_until_that_is_silent(
+    tmp_path: Path, release: Path
+) -> None:
+    """Open for 1000 s, silent for 50 s more; home was silent all the time."""
+    campaign = _campaign(tmp_path)
+    folder = campaign.shell("t")
+    folder.root.mkdir(parents=True)
+    folder.order.write_text('{"machine": "m-1", "silence_seconds": 50.0}')
+    clock = Somebody(folder, 1000.0)
+
+    keep_vigil(Watch(campaign, "m-1", 100.0), clock)
+
+    assert release.exists()
+    assert 1050.0 <= clock.monotonic() <= 1080.0
 
 
 def test_on_a_disk_that_is_away_home_is_not_heard(tmp_path: Path, release: Path) -> None:

@@ -30,6 +30,7 @@ COMMANDS: dict[str, Command] = {
     "rehearse": Command("rehearse", "Play the plan in small with drawn faults: which promises hold?"),
     "status": Command("status", "Show what runs, what it has cost, what is at risk."),
     "logs": Command("logs", "Show what a run has printed, over all its attempts."),
+    "shell": Command("shell", "Open a terminal on a machine of the campaign, or run a command there."),
     "stop": Command("stop", "Save and end what runs, so that `lastro run` can go on."),
     "items": Command("items", "Call a command for each item that is missing: render, convert, infer."),
     "explain": Command("explain", "Show forecast and actual, and say why they differ."),

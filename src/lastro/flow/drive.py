@@ -61,6 +61,7 @@ from lastro.locale import _
 from lastro.paths import Disk, RunFolder
 from lastro.plan.model import Plan, PlannedRun
 from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
+from lastro.providers.shell_signs import ShellSigns
 from lastro.records import dataclass
 from lastro.rules import End, Limits
 from lastro.run.seat import take_seat_away
@@ -92,6 +93,7 @@ class Told:
     recalled: set[str] = field(default_factory=set)
     moot: set[str] = field(default_factory=set)
     queues: dict[str, str] = field(default_factory=dict)
+    shells: set[str] = field(default_factory=set)
     absent: set[str] = field(default_factory=set)
     away: str | None = None
 
@@ -103,8 +105,8 @@ class Drive:
     `resumable`: paused or failed runs that are to go on, with the attempts that they had when this was asked.
     `recall`: what is known against a machine of that name; None: nothing.
     `echo`: shows a line that a job has printed; None where nobody wants to see it. `deciding`: decision
-    points are heeded; not where machines are only let go. `guarding`: what is done when something of value
-    lies on a machine that is let go.
+    points and open shells are heeded; not where machines are only let go. `guarding`: what is done when
+    something of value lies on a machine that is let go.
     """
 
     session: Session
@@ -140,6 +142,7 @@ class Driver:
         self._noticed: dict[tuple[str, int], float] = {}
         self._gone: frozenset[str | None] = frozenset()
         self._pulse = Pulse(drive.session.on_disk)
+        self._shells = ShellSigns(drive.session.on_disk)
         self._moving = Moving(drive.plan, drive.provider, drive.writer, drive.tell)
         self._ask_again_at = 0.0
         self._refusals = Refusals()
@@ -238,6 +241,7 @@ class Driver:
             away=self._away() is not None,
             refusals=self._refusals.fewest(places) if places else self._moving.refusals,
             retry_in=self._retry_in(),
+            shells=self._open_shells(),
             overdue=self._overdue(machines),
             choice=choice,
             places=places,
@@ -245,6 +249,16 @@ class Driver:
             barred=self._refusals.barred,
             bound=bound_runs(self._d.plan, view, self._folder) if places else {},
         )
+
+    def _open_shells(self) -> frozenset[str]:
+        """Return the machines on which somebody has a shell open, and tell it once of each."""
+        if not self._d.deciding:
+            return frozenset()
+        held = self._shells.held(self._d.clock.monotonic())
+        for machine in sorted(held - self._told.shells):
+            self._d.tell(_("a shell is open on {id}, which is not let go as idle").format(id=machine))
+        self._told.shells = set(held)
+        return held
 
     def _retry_in(self) -> float:
         """Return the seconds until it is worth asking for a machine again."""

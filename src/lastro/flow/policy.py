@@ -50,6 +50,7 @@ class Situation:
     standing: how far the plan's decision points are.
     away: the computer that everything runs on does not answer now, and is expected back.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
+    shells: machines on which somebody has a terminal open.
     overdue: machines that have not come up by their deadline, with the reason in words.
     choice: which offer of the plan is asked, or why none is.
     places: of a provider of several computers, in the order in which they are taken; shut: those that had no
@@ -80,6 +81,7 @@ class Situation:
     away: bool = False
     refusals: int = 0
     retry_in: float = 0.0
+    shells: frozenset[str] = frozenset()
     overdue: Mapping[str, str] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
     places: tuple[str, ...] = ()
@@ -602,7 +604,7 @@ def _place(now: Situation) -> str | None:
 def _release(now: Situation) -> Action | None:
     busy = _busy(now)
     for machine in _useless(now):
-        if machine.id is not None and machine.id not in busy:
+        if machine.id is not None and machine.id not in busy and not _has_shell(now, machine):
             return Release(machine=machine.id, why=_("a limit is too near for another start"))
     if any(_at_work(now, run) for run in now.view.runs):
         return None
@@ -610,7 +612,8 @@ def _release(now: Situation) -> Action | None:
     if _waiting(now) and halted is None:
         return None
     for machine in _alive(now):
-        if machine.id is not None and _said(now, machine) in _USABLE and not _kept(now, machine):
+        stays = _kept(now, machine) or _has_shell(now, machine)
+        if machine.id is not None and _said(now, machine) in _USABLE and not stays:
             why = halted.why if halted else _("nothing is left to run")
             return Release(machine=machine.id, why=why)
     return None
@@ -620,6 +623,11 @@ def _kept(now: Situation, machine: MachineView) -> bool:
     """Say whether a machine stays while a person decides: a lot is paid, and another would be paid too."""
     lot = machine.lease is not None and machine.lease.kind is LeaseKind.LOT
     return lot and now.standing.awaits is not None
+
+
+def _has_shell(now: Situation, machine: MachineView) -> bool:
+    """Say whether somebody works on a machine, so that it is not idle; who asks for a halt means that too."""
+    return machine.id in now.shells and now.halt is None
 
 
 def _rest(now: Situation) -> Action:

@@ -70,7 +70,7 @@ def request_stop(session: Session, name: str | None, why: str, *, releasing: boo
     only = pick_run(view, name) if name is not None else None
     meant = [run for run in ([only] if only else view.runs) if run.status not in _OVER]
     driven = bool(meant) and session.is_driven()
-    if meant:
+    if meant or (releasing and session.is_driven()):
         # Before the runs are asked: what drives them must not start one that ends too soon for the request.
         request_halt(session, why, only.id if only else None)
     alive = tuple(run for run in meant if run.status == "running")

@@ -74,6 +74,10 @@ class EventType(str, Enum):
 
     # the stream of one attempt
     ATTEMPT_STARTED = "attempt.started"  # run, name, attempt, machine, node, token, committed_step
+    # the stream of one shell on a machine
+    SHELL_OPENED = "shell.opened"  # machine, node, command (null: a terminal), why, silence_seconds
+    SHELL_ENDED = "shell.ended"  # machine, seconds, code, ended_by (left, silence, or a limit), why
+
     ATTEMPT_LAUNCHED = "attempt.launched"  # shim, job (identities), supervisor, oom_score_adj
     ATTEMPT_ADOPTED = "attempt.adopted"  # supervisor: a new one found the job alive
     ATTEMPT_RESUMED = "attempt.resumed"  # step, folder, seconds

@@ -52,14 +52,7 @@ class Limits:
     @property
     def none(self) -> bool:
         """Whether there is no limit at all."""
-        ends = (
-            self.lease_end_at,
-            self.deadline_at,
-            self.budget_end_at,
-            self.idle_seconds,
-            self.work_seconds,
-        )
-        return all(end is None for end in ends)
+        return not self.ends and self.idle_seconds is None and self.work_seconds is None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -84,6 +77,16 @@ class Limits:
                 "lease": Lease.from_json(lease) if lease else None,
             }
         )
+
+    @property
+    def ends(self) -> tuple[tuple[datetime, LimitKind], ...]:
+        """The moments at which the machine may not be used any more, and by what; the soonest first."""
+        known = (
+            (from_iso(self.lease_end_at) if self.lease_end_at else None, LimitKind.LEASE_END),
+            (self.budget_end_at, LimitKind.BUDGET),
+            (from_iso(self.deadline_at) if self.deadline_at else None, LimitKind.DEADLINE),
+        )
+        return tuple(sorted(((at, kind) for at, kind in known if at is not None), key=lambda end: end[0]))
 
     @property
     def budget_end_at(self) -> datetime | None:
@@ -132,12 +135,7 @@ def judge_limits(
         worked: seconds that the run has worked, over all its attempts; None when nobody looked.
         way_out_seconds: see `leaving_seconds`; the job has to have ended so long before the machine does.
     """
-    ends = [
-        (from_iso(limits.lease_end_at) if limits.lease_end_at else None, LimitKind.LEASE_END),
-        (limits.budget_end_at, LimitKind.BUDGET),
-        (from_iso(limits.deadline_at) if limits.deadline_at else None, LimitKind.DEADLINE),
-    ]
-    left = [((end - now).total_seconds(), kind) for end, kind in ends if end is not None]
+    left = [((end - now).total_seconds(), kind) for end, kind in limits.ends]
     reached = [(seconds, kind) for seconds, kind in left if seconds <= leaving]
     if reached:
         seconds, kind = min(reached, key=lambda item: item[0])

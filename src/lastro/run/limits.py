@@ -19,6 +19,7 @@ from lastro.journal.streams import StreamWriter, read_stream
 from lastro.journal.work import worked_seconds
 from lastro.paths import AttemptFolder, CampaignFolder, stream_of_attempt
 from lastro.providers.environment import RELEASE
+from lastro.providers.shell_signs import ShellSigns
 from lastro.rules import Cause, End, Leave, LimitKind, Order, judge_limits, leaving_seconds
 from lastro.run.idleness import Idleness
 from lastro.run.seen import Seen
@@ -49,6 +50,8 @@ class LimitWatch:
         self._longest_step = 0.0
         idle = order.limits.idle_seconds
         self._idleness = Idleness(folder, idle) if idle is not None else None
+        self._shells = ShellSigns(CampaignFolder(Path(order.campaign_folder)))
+        self._held_at: float | None = None
         self._worked_before = 0.0 if order.limits.work_seconds is None else _worked_before(folder, order)
         self._waited = 0.0
         self._waits_since: float | None = None
@@ -62,7 +65,7 @@ class LimitWatch:
         leaving = leaving_seconds(
             self._save_seconds, self._longest_step, self._order.grace_seconds, way_out_seconds=way_out
         )
-        idle_for = self._idleness.seconds(seen.now) if self._idleness is not None else None
+        idle_for = self._idle_for(seen.now)
         leave = judge_limits(
             self._order.limits,
             self._now(),
@@ -82,6 +85,15 @@ class LimitWatch:
             save_seconds=self._save_seconds,
         )
         return leave
+
+    def _idle_for(self, now: float) -> float | None:
+        """Return for how long nothing was seen of the job, and of nobody in a shell on the machine either."""
+        if self._idleness is None:
+            return None
+        if self._order.machine in self._shells.held(now):
+            self._held_at = now
+        idle = self._idleness.seconds(now)
+        return idle if self._held_at is None else min(idle, now - self._held_at)
 
     def _now(self) -> datetime:
         """Return wall time as it was at the beginning, moved on by a clock that never jumps."""
@@ -124,18 +136,19 @@ def _beginning() -> tuple[float, datetime]:
     return steady(), datetime.now(timezone.utc)
 
 
-def releases(cause: Cause, lease: Lease | None = None) -> bool:
+def releases(cause: Cause, lease: Lease | None = None, *, held: bool = False) -> bool:
     """Tell whether the machine ends itself after this cause: a limit has ended the work on it.
 
-    A lot is paid to its end: while a person decides after a pilot it stays.
+    While a person decides after a pilot it stays where it is a lot, which is paid to its end, or where
+    somebody has a shell open on it (`held`).
     """
-    paid = lease is not None and lease.kind is LeaseKind.LOT
-    return cause.end is End.LIMIT and not (paid and cause.limit == LimitKind.PILOT.value)
+    stays = held or (lease is not None and lease.kind is LeaseKind.LOT)
+    return cause.end is End.LIMIT and not (stays and cause.limit == LimitKind.PILOT.value)
 
 
-def release_after(cause: Cause, lease: Lease | None = None) -> None:
+def release_after(cause: Cause, lease: Lease | None = None, *, held: bool = False) -> None:
     """Ask the machine to end itself when a limit has ended the work on it, where the machine listens."""
-    if releases(cause, lease):
+    if releases(cause, lease, held=held):
         let_machine_go(str(cause.limit).replace("_", " "))
 
 

@@ -17,6 +17,7 @@ from lastro.locale import _
 from lastro.paths import CampaignFolder, RunFolder, stream_of_attempt
 from lastro.procs.identity import ProcessId, identity_of
 from lastro.procs.killtree import end_tree
+from lastro.providers.shell_signs import ShellSigns
 from lastro.rules import End, Life, Next, Order, Verdict, after_attempt
 from lastro.run.attempt import RunningAttempt
 from lastro.run.history import committed_step, read_lives
@@ -102,9 +103,11 @@ class _Supervisor:
             decided = after_attempt(lives, self._order.restart)
             if decided.verdict is not Verdict.RESTART:
                 self._end(current.stream, decided)
-                if releases(lives[-1].cause, self._order.limits.lease):
+                # One that is not heard of any more is found out by the vigil that is kept after this.
+                held = self._order.machine in ShellSigns(self._campaign).held(self._clock.monotonic())
+                if releases(lives[-1].cause, self._order.limits.lease, held=held):
                     rescue_own_storage(self._campaign.disk, self._clock)
-                release_after(lives[-1].cause, self._order.limits.lease)
+                release_after(lives[-1].cause, self._order.limits.lease, held=held)
                 return decided
             if lives[-1].cause.end is End.DISK_FULL:
                 wait_for_room(self._folder, self._campaign.disk, self._seat, current.stream, self._clock)

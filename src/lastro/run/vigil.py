@@ -14,6 +14,7 @@ from lastro.locale import _
 from lastro.paths import CampaignFolder
 from lastro.procs.identity import ProcessId, is_alive
 from lastro.providers.home_sign import HomeSign
+from lastro.providers.shell_signs import ShellSigns
 from lastro.records import dataclass
 from lastro.run.limits import can_let_go, let_machine_go
 from lastro.run.rescuing import rescue_own_storage
@@ -52,15 +53,18 @@ def leave_vigil(watch: Watch, me: ProcessId, clock: Clock) -> None:
 def keep_vigil(watch: Watch, clock: Clock) -> None:
     """Listen for home until the machine has work again; ask it to end when home was silent for too long."""
     home = HomeSign(watch.campaign, clock.monotonic())
-    while not _at_work(watch):
-        if home.silent_seconds(clock.monotonic()) >= watch.seconds:
+    shells = ShellSigns(watch.campaign)
+    while not at_work(watch):
+        now = clock.monotonic()
+        held = watch.machine in shells.held(now)  # somebody is there, home or no home
+        if home.silent_seconds(now) >= watch.seconds and not held:
             rescue_own_storage(watch.campaign.disk, clock)
             let_machine_go(_("everything has ended, and home is silent"))
             return
         clock.sleep(min(watch.seconds / _LOOKS, _SECONDS_APART))
 
 
-def _at_work(watch: Watch) -> bool:
+def at_work(watch: Watch) -> bool:
     """Tell whether a living supervisor of this machine has work; its end has a vigil of its own."""
     runs = watch.campaign.runs
     try:

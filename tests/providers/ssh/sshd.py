@@ -12,7 +12,7 @@ import socket
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,11 +35,15 @@ def free_port() -> int:
 
 @dataclass
 class Rented:
-    """One machine. `config`: the ssh configuration of a user who can log in there."""
+    """One machine. `config`: the ssh configuration of a user who can log in there.
+
+    `inside`: the command in which its sshd is started, such as one that gives it a root of its own.
+    """
 
     folder: Path
     port: int
     process: subprocess.Popen[bytes] = field(repr=False)
+    inside: Sequence[str] = ()
 
     @property
     def home(self) -> Path:
@@ -61,10 +65,10 @@ class Rented:
                 os.kill(pid, signal.SIGKILL)
 
     def _connections(self) -> list[int]:
-        """Return the processes of sshd that serve a connection, which end what they serve."""
+        """Return the processes of sshd that serve a connection; what they have started is not among them."""
         found, all_of_them = {self.process.pid}, table()
         for _level in range(2):
-            found |= {one.pid for one in all_of_them.values() if one.parent in found}
+            found |= {one.pid for one in all_of_them.values() if one.parent in found and _is_sshd(one.pid)}
         return sorted(found - {self.process.pid})
 
     def down(self) -> None:
@@ -78,7 +82,14 @@ class Rented:
 
     def up(self) -> None:
         """Answer again."""
-        self.process = _start(self.folder, self.port)
+        self.process = _start(self.folder, self.port, self.inside)
+
+
+def _is_sshd(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().startswith("sshd")
+    except OSError:
+        return False
 
 
 def _keys(folder: Path) -> None:
@@ -90,7 +101,7 @@ def _keys(folder: Path) -> None:
     (folder / "known").write_text(f"* {kind} {key}\n")
 
 
-def _start(folder: Path, port: int) -> subprocess.Popen[bytes]:
+def _start(folder: Path, port: int, inside: Sequence[str] = ()) -> subprocess.Popen[bytes]:
     sshd = shutil.which("sshd") or "/usr/sbin/sshd"
     command = [sshd, "-D", "-e", "-f", str(folder / "sshd_config")]
     own = [f"mount --bind {shlex.quote(str(folder / target.name))} {target}" for target in _OF_A_BOX]
@@ -98,7 +109,7 @@ def _start(folder: Path, port: int) -> subprocess.Popen[bytes]:
         script = " && ".join([*own, f"exec {shlex.join(command)}"])
         command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script]
     with (folder / "log").open("a") as log:
-        process = subprocess.Popen(command, stderr=log)
+        process = subprocess.Popen([*inside, *command], stderr=log)
     for _attempt in range(400):
         with socket.socket() as tried:
             if tried.connect_ex(("127.0.0.1", port)) == 0:
@@ -109,7 +120,9 @@ def _start(folder: Path, port: int) -> subprocess.Popen[bytes]:
 
 
 @contextlib.contextmanager
-def rented(folder: Path, *, apart: bool = False, **environment: str) -> Iterator[Rented]:
+def rented(
+    folder: Path, inside: Sequence[str] = (), *, apart: bool = False, **environment: str
+) -> Iterator[Rented]:
     """Give a machine; at the end nothing of it runs. `apart`: it has a boot and a machine id of its own."""
     if not Path(shutil.which("sshd") or "/usr/sbin/sshd").exists():
         pytest.skip("sshd is not installed here: make system")
@@ -142,7 +155,7 @@ def rented(folder: Path, *, apart: bool = False, **environment: str) -> Iterator
     )
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)
-    machine = Rented(folder, port, _start(folder, port))
+    machine = Rented(folder, port, _start(folder, port, inside), inside)
     try:
         yield machine
     finally:

@@ -145,12 +145,16 @@ def _unanswered(why: str) -> Unanswered:
 
 def _environment(base: Mapping[str, str]) -> dict[str, str]:
     """Return the environment without the marks of a job in which lastro itself may run, in plain English."""
-    kept = {
+    return {**without_marks(base), "LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
+
+
+def without_marks(base: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment that names the cluster, and no job of it."""
+    return {
         name: value
         for name, value in base.items()
         if not name.startswith(("SLURM_", "SLURMD_")) or name in ("SLURM_CONF", "SLURM_CLUSTERS")
     }
-    return {**kept, "LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
 
 
 def _words(done: _Said) -> str:

@@ -28,6 +28,7 @@ from lastro.providers.home_sign import HomeSign
 from lastro.providers.host import NOT_NEEDED, become
 from lastro.providers.records import End, read_record, write_end
 from lastro.providers.released import released_by
+from lastro.providers.shell_signs import ShellSigns
 from lastro.providers.slurm.script import NOTICE_SECONDS
 from lastro.providers.spool import say, serve
 
@@ -54,7 +55,8 @@ class Seat:
         self._cause: str | None = None
         self._leaves_at = 0.0
         self._signals: list[int] = []
-        self._home = HomeSign(Disk(self._request.disk).campaign(self._request.campaign), self._born)
+        campaign = Disk(self._request.disk).campaign(self._request.campaign)
+        self._home, self._shells = HomeSign(campaign, self._born), ShellSigns(campaign)
         self._worked_at = self._born
         self._next_sign = 0.0
 
@@ -108,7 +110,7 @@ class Seat:
             return self._cause if alone or now >= self._leaves_at else None
         if serve(self._folder, self._environment(), self._folder.log, self._own.scratch):
             alone = False
-        if not alone:
+        if not alone or self._id in self._shells.held(now):
             self._worked_at = now
         limit = self._request.unattended_seconds
         idle = min(now - self._worked_at, self._home.silent_seconds(now))

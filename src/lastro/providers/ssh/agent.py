@@ -61,6 +61,7 @@ class Agent:
             "receive": self._receive,
             "digest": self._digest,
             "start": self._start,
+            "shell": self._shell,
             "end": self._end,
             "facts": self._facts,
             "rescue": self._rescue,
@@ -108,6 +109,11 @@ class Agent:
         argv = [*_at_login(given, self._also(folder)), *python, *head["argv"]]
         process = start_detached(argv, cwd=folder.root, env=given, log=folder.log)
         return {"process": process.as_json()}, b""
+
+    def _shell(self, head: Mapping[str, Any], body: bytes) -> Answer:
+        """Tell the command by which a connection of its own has what `start` gives."""
+        folder, given = self._folder(head["machine"]), self._given(head)
+        return {"argv": [*_at_login(given, self._also(folder)), sys.executable, *head["argv"]]}, b""
 
     def _also(self, folder: MachineFolder) -> Path:
         """Return a folder with a `python`, for machines that have none under that name."""

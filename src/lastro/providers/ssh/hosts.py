@@ -62,7 +62,7 @@ class Hosts:
         self, machine: Machine, command: Sequence[str], packages: Sequence[str], variables: Sequence[str]
     ) -> Mapping[str, Any]:
         """Return what a machine says of itself; see `Ssh.facts`."""
-        return self._at(machine.id).facts(machine, command, packages, variables)
+        return self.at(machine.id).facts(machine, command, packages, variables)
 
     # --- the contract ---------------------------------------------------------------------------------
 
@@ -83,16 +83,16 @@ class Hosts:
         return machine
 
     def describe(self, machine_id: str) -> Machine:
-        return self._at(machine_id).describe(machine_id)
+        return self.at(machine_id).describe(machine_id)
 
     def machines(self) -> list[Machine]:
         return [machine for member in self._members.values() for machine in member.machines()]
 
     def start(self, machine_id: str, argv: Sequence[str]) -> None:
-        self._at(machine_id).start(machine_id, argv)
+        self.at(machine_id).start(machine_id, argv)
 
     def delete(self, machine_id: str) -> None:
-        self._at(machine_id).delete(machine_id)
+        self.at(machine_id).delete(machine_id)
 
     def adopt(self, made: Made) -> Machine:
         place = made.request.place
@@ -100,13 +100,17 @@ class Hosts:
             raise _left(made.id or made.request.tag, place)
         return self._members[place].adopt(made)
 
+    def forget(self, machine_id: str, cause: str) -> None:
+        self.at(machine_id).forget(machine_id, cause)
+
     def traces(self) -> list[Trace]:
         return [trace for member in self._members.values() for trace in member.traces()]
 
     def fired(self, campaign_disk: object, campaign: str) -> frozenset[str]:
         return frozenset()
 
-    def _at(self, machine_id: str) -> Ssh:
+    def at(self, machine_id: str) -> Ssh:
+        """Return the one host that a machine is at. Raises ProviderError where it is none of these."""
         checked(self._home.ssh_machine(machine_id), machine_id, _PREFIX)
         place = read_record(self._home.ssh_machine(machine_id)).request.place
         if place is None or place not in self._members:

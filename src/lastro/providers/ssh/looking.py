@@ -18,6 +18,8 @@ _LARGEST = 1 << 20
 #: What of each folder of a run is looked at: folders below it, and files by name.
 _OF_RUN = ("supervisor.beat", "supervisor.log", "stop.json")
 _INDEX = "items.jsonl"
+#: What of an open shell is looked at: which machine it holds, and whether it is there.
+_OF_SHELL = ("order.json", "sign")
 
 
 @dataclass
@@ -97,6 +99,10 @@ class Looker:
         for name in ("plan.json", "campaign.yaml", "lastro.lock"):
             if os.path.exists(f"{root}/{name}"):  # noqa: PTH110
                 yield name, f"{root}/{name}"
+        for shell in _names(f"{root}/shells"):
+            for name in _OF_SHELL:
+                if os.path.exists(f"{root}/shells/{shell}/{name}"):  # noqa: PTH110
+                    yield f"shells/{shell}/{name}", f"{root}/shells/{shell}/{name}"
         for run in _names(f"{root}/runs"):
             yield from self._of_run(f"runs/{run}")
 

@@ -36,6 +36,7 @@ _RESCUE_SECONDS = 1800.0
 #: In the copy's own folder: which path on the machine it is the copy of.
 WHERE = "where.json"
 _OURS_IF_THERE = ("plan.json", "campaign.yaml", "lastro.lock")
+_GROWING = ("runs/*/supervisor.log", "runs/*/attempts/*/*", "runs/*/outputs/items.jsonl")
 _OURS_BELOW_RUN = ("config.json", "order.json")
 
 
@@ -339,8 +340,9 @@ class Replica:
         return self._share.is_its(campaign, path.relative_to(campaign.root).as_posix())
 
     def _forget(self, name: str) -> None:
+        if name.endswith("/stop.json") or "/shells/" in name:
+            self._place(self.local.root, name).unlink(missing_ok=True)
         if name.endswith("/stop.json"):
-            (self.local.root / name).unlink(missing_ok=True)
             self._stops_asked.discard(name)
             self._stops_there.discard(name)
 
@@ -513,12 +515,13 @@ def _written_by_home(campaign: CampaignFolder) -> Iterator[Path]:
 
 
 def _sizes(campaign: CampaignFolder) -> Iterator[tuple[str, int]]:
-    """Give the growing files that are here already, with their sizes, below the campaign's folder.
+    """Give what is here already with its size, below the campaign's folder: growing files, and open shells.
 
-    Not the streams: they are told whole after each connection, because sums are made over them.
+    Of the latter the machine then tells which are gone. Not the streams: they are told whole after each
+    connection, because sums are made over them.
     """
     root = campaign.root
-    for pattern in ("runs/*/supervisor.log", "runs/*/attempts/*/*", "runs/*/outputs/items.jsonl"):
+    for pattern in (*_GROWING, "shells/*/*"):
         for path in sorted(root.glob(pattern)):
             if path.is_file():
                 yield path.relative_to(root).as_posix(), path.stat().st_size

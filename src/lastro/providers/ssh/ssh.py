@@ -47,6 +47,11 @@ class Ssh:
         self._replica: Replica | None = None
         self._works: dict[str, tuple[int, Path]] = {}
 
+    @property
+    def channel(self) -> Channel:
+        """The connection over which this machine is asked."""
+        return self._channel
+
     # --- the disk -------------------------------------------------------------------------------------
 
     def replica(self, path: str) -> Replica:

@@ -28,24 +28,28 @@ class Refused(ProviderError):
     """The machine, or its ssh, will not have us: trying again changes nothing."""
 
 
-def ssh_command(environment: Mapping[str, str]) -> tuple[str, ...]:
+def ssh_command(environment: Mapping[str, str], *, terminal: bool = False) -> tuple[str, ...]:
     """Return how ssh is called: never asking anything, and hearing within 20 s that a cable was cut.
 
-    Everything else (keys, agents, jump hosts, names) is the user's own configuration.
+    Everything else (keys, agents, jump hosts, names) is the user's own configuration. `terminal`: it has one.
     """
     config = environment.get(CONFIG)
     return (
         "ssh",
         *(("-F", str(Path(config).expanduser())) if config else ()),
-        *("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"),
+        *("-t" if terminal else "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"),
         *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=4"),
         *("-o", "ControlMaster=no", "-o", "ForwardX11=no"),
     )
 
 
 def agent_command(target: Target, digest: str) -> list[str]:
-    """Return the command that makes a Python on the machine its agent; see `boot`."""
-    return [*ssh_command(os.environ), *address(target), remote_script(digest)]
+    """Return the command that makes a Python on the machine its agent; see `boot`.
+
+    Ports that the user's own configuration forwards are left to the user's own terminals.
+    """
+    alone = ("-o", "ClearAllForwardings=yes")
+    return [*ssh_command(os.environ), *alone, *address(target), remote_script(digest)]
 
 
 def address(target: Target) -> list[str]:
