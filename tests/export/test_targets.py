@@ -159,6 +159,9 @@ def test_an_export_lies_in_the_repository_of_its_campaign(tmp_path: Path) -> Non
     made = make_export(loaded, "shell", tmp_path / "mine" / "deploy")
 
     assert '"$here/../campaigns/sums"' in made.files["start.sh"]
+    assert not made.counts_as_code
+    assert not make_export(loaded, "shell").counts_as_code
+    assert make_export(loaded, "shell", campaign.parent / "deploy").counts_as_code
     with pytest.raises(UsageError, match="does not lie in"):
         make_export(loaded, "shell", tmp_path / "elsewhere")
 

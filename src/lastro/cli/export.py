@@ -88,6 +88,7 @@ def _told(
         "unpinned": list(recipe.pins.unpinned),
         "parts": [{"what": part.what, "elsewhere": part.elsewhere} for part in recipe.parts],
         "variables": list(recipe.variables),
+        "counts_as_code": made.counts_as_code,
         "exit_code": code,
     }
 
@@ -111,6 +112,12 @@ def _show(
         click.echo(text.format(path=_from_here(path)))
     if made.recipe.pins.unpinned:
         click.echo(_("not pinned: {names}").format(names=", ".join(made.recipe.pins.unpinned)))
+    if made.counts_as_code:
+        click.echo(
+            _("these files count as code of the runs; in export/{target} they would not").format(
+                target=made.target
+            )
+        )
     if made.recipe.variables:
         click.echo(_("to be set where it runs: {names}").format(names=", ".join(made.recipe.variables)))
 

@@ -21,6 +21,7 @@ from lastro.rules import CheckpointPolicy, StopKind, StopRule
 from lastro.spec.campaign import Campaign
 from lastro.spec.load import LoadedCampaign, load_offers
 from lastro.spec.offers import Offer
+from lastro.storage.snapshot import code_files
 
 #: Below the campaign's folder, where nothing else is said.
 EXPORTS = "export"
@@ -96,6 +97,7 @@ def read_recipe(loaded: LoadedCampaign, out: Path, *, strict: bool = False) -> R
     Raises:
         UsageError: `out` does not lie in the campaign's repository.
         CampaignInvalid: the lock or the offers file cannot be used.
+        StorageError: the folder of the code cannot be listed.
         NotProven: strict, and something cannot be pinned.
     """
     spec = loaded.spec
@@ -155,6 +157,7 @@ def lost_of(recipe: Recipe) -> Iterator[str]:
         yield "verified checkpoints: the newest save is taken as it is, whole or not"
     yield "fencing: start no run twice at the same time; nothing forbids it"
     yield "the guard: what of value lies beside STATE goes with the machine, and nobody says so"
+    yield "caches on the disk: models and packages are fetched again, unless you point their variables there"
     limits = {
         "budget": recipe.spec.budget,
         "window": recipe.spec.window,
@@ -173,11 +176,10 @@ def lost_of(recipe: Recipe) -> Iterator[str]:
 
 
 def _imports_lastro(loaded: LoadedCampaign) -> bool:
-    """Tell whether a script of the campaign's folder imports lastro; only those beside the campaign file."""
-    for path in sorted(loaded.folder.glob("*.py")):
-        if path.is_file() and _IMPORTS.search(path.read_text(encoding="utf-8", errors="replace")):
-            return True
-    return False
+    """Tell whether a script of the campaign's code imports lastro."""
+    names = code_files(loaded.folder, loaded.left_out())
+    scripts = (loaded.folder / name for name in names if name.endswith(".py"))
+    return any(_IMPORTS.search(path.read_text(encoding="utf-8", errors="replace")) for path in scripts)
 
 
 def _relative(path: Path, start: Path) -> str:

@@ -18,7 +18,7 @@ from lastro.export.skypilot import skypilot
 from lastro.export.slurm import slurm
 from lastro.locale import _
 from lastro.records import dataclass
-from lastro.spec.load import LoadedCampaign
+from lastro.spec.load import EXPORTED, LoadedCampaign
 
 #: Each makes its files, by their names, of a recipe.
 TARGETS: Mapping[str, Callable[[Recipe], dict[str, str]]] = {
@@ -37,6 +37,11 @@ class Export:
     folder: Path
     files: Mapping[str, str]
     recipe: Recipe
+
+    @property
+    def counts_as_code(self) -> bool:
+        """Whether the files lie among the code of the runs, so that other ones make other runs."""
+        return not self.recipe.here.startswith("../") and self.recipe.here not in EXPORTED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from lastro.export.targets import make_export
+from lastro.spec.load import load_campaign
 from tests.docs.sources import ROOT
 from tests.export.project import exported, locked, project
 
@@ -107,6 +109,20 @@ def test_shellcheck_has_nothing_to_say(target: str, full: Path, tmp_path: Path) 
 
     done = read("shellcheck", *scripts, *theirs, home=tmp_path)
 
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["gpt", "lots", "persistent-disk", "render"])
+def test_shellcheck_has_nothing_to_say_of_any_example(name: str, tmp_path: Path) -> None:
+    loaded = load_campaign(ROOT / "examples" / name / "campaign.yaml")
+    for target in ("shell", "slurm"):
+        for file, text in make_export(loaded, target).files.items():
+            (tmp_path / file).write_text(text)
+    scripts = [*tmp_path.glob("*.sh"), *tmp_path.glob("*.sbatch")]
+
+    done = read("shellcheck", *scripts, home=tmp_path)
+
+    assert len(scripts) == 2
     assert (done.returncode, done.stdout) == (0, "")
 
 

@@ -28,6 +28,8 @@
 #     progress
 #   fencing: start no run twice at the same time; nothing forbids it
 #   the guard: what of value lies beside STATE goes with the machine, and nobody says so
+#   caches on the disk: models and packages are fetched again, unless you point their variables
+#     there
 #   limits (budget, window): nothing ends at them
 #   stop rules that nobody judges: truncated_input
 #   stop rules that the job still judges itself: non_finite, floor, no_usable_resume
@@ -159,4 +161,4 @@ case $code in
     *) echo "$run ended with code $code; the same line again tries to go on" >&2 ;;
 esac
 exit "$code"
-# seal: 6cefe5d90f87fdac
+# seal: ae51d142ce5d0827

@@ -30,6 +30,8 @@
 #     progress
 #   fencing: start no run twice at the same time; nothing forbids it
 #   the guard: what of value lies beside STATE goes with the machine, and nobody says so
+#   caches on the disk: models and packages are fetched again, unless you point their variables
+#     there
 #   limits (budget, window): nothing ends at them
 #   stop rules that nobody judges: truncated_input
 #   stop rules that the job still judges itself: non_finite, floor, no_usable_resume
@@ -160,4 +162,4 @@ case $code in
     *) echo "$run ended with code $code; the same line again tries to go on" >&2 ;;
 esac
 exit "$code"
-# seal: 8d3bc948a1a7e98b
+# seal: 2ed1ade11d89440a

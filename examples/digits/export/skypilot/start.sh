@@ -28,6 +28,8 @@
 #     progress
 #   fencing: start no run twice at the same time; nothing forbids it
 #   the guard: what of value lies beside STATE goes with the machine, and nobody says so
+#   caches on the disk: models and packages are fetched again, unless you point their variables
+#     there
 #   limits (budget, window): nothing ends at them
 #   stop rules that nobody judges: truncated_input
 #   stop rules that the job still judges itself: non_finite, floor, no_usable_resume
@@ -161,4 +163,4 @@ case $code in
     *) echo "$run ended with code $code; the same line again tries to go on" >&2 ;;
 esac
 exit "$code"
-# seal: 10d335eee76ad981
+# seal: 936a46fb0150699b
