@@ -382,8 +382,8 @@ MECHANISMS = (
     Mechanism(
         "who cannot be heard is not silent, and nothing is rented in its place",
         "flow/policy.py",
-        "    if now.away or _halt(now) is not None:\n        return None\n",
-        "    if _halt(now) is not None:\n        return None\n",
+        "    if now.away or _halt(now) is not None or not _lacks_machine(now)",
+        "    if _halt(now) is not None or not _lacks_machine(now)",
         "tests/flow/test_ssh.py::test_a_machine_that_does_not_answer_for_a_while_is_waited_for",
     ),
     Mechanism(
@@ -764,8 +764,8 @@ MECHANISMS = (
     Mechanism(
         "a machine that something speaks against is named before it is used",
         "flow/drive.py",
-        "        )\n        self._recall(machine.id, machine.node)\n",
-        "        )\n",
+        "provider=place))\n        self._recall(machine.id, machine.node, avoid=True)\n",
+        "provider=place))\n",
         "tests/flow/test_machine_memory.py::test_a_machine_with_a_note_is_named_before_it_is_used_again",
     ),
     Mechanism(
@@ -858,14 +858,14 @@ MECHANISMS = (
     Mechanism(
         "a jail that was refused is recorded with its reason",
         "providers/local.py",
-        "level=level, level_why=why",
-        "level=level, level_why=None",
+        "            level_why=why,\n",
+        "            level_why=None,\n",
         "tests/flow/test_jail_refused.py::test_a_jail_that_cannot_be_had_is_told_with_its_reason",
     ),
     Mechanism(
         "a fault that has fired is known by what it says",
         "providers/base.py",
-        "told = strictjson.dumps([self.run, self.step, notice, self.create, self.occurrence])",
+        "told = strictjson.dumps([self.run, self.step, notice, self.create, self.occurrence, *more])",
         "told = strictjson.dumps([self.index])",
         "tests/providers/test_faults.py::"
         "test_a_fault_is_known_by_what_it_says_and_not_by_its_place_in_a_file_that_was_edited",
@@ -1670,8 +1670,8 @@ MECHANISMS = (
     Mechanism(
         "there are never more machines at once than the file says",
         "flow/policy.py",
-        "len(usable) >= now.max_machines",
-        "False",
+        "len(usable) < now.max_machines",
+        "True",
         "tests/flow/test_several_machines.py::"
         "test_of_three_runs_on_two_machines_one_dies_one_is_slow_and_the_others_go_on",
     ),
@@ -1746,5 +1746,63 @@ MECHANISMS = (
         "return self._worked_before + seen.now",
         "return seen.now",
         "tests/run/test_limits.py::test_a_pilot_counts_what_earlier_attempts_have_worked",
+    ),
+    Mechanism(
+        "an offer that was left is not gone to again",
+        "flow/next_offer.py",
+        "rung.offer == now.current or rung.offer in now.left or _is_down(now, rung)",
+        "rung.offer == now.current or _is_down(now, rung)",
+        "tests/flow/test_next_offer.py::"
+        "test_whatever_offers_show_none_is_gone_to_twice_and_every_answer_has_a_reason",
+    ),
+    Mechanism(
+        "waiting costs no more than the next offer",
+        "flow/next_offer.py",
+        "    if waited.amount >= extra.amount:\n",
+        "    if False:\n",
+        "tests/flow/test_next_offer.py::test_waiting_may_cost_what_the_next_offer_costs_more",
+    ),
+    Mechanism(
+        "spot is left when its losses have cost what it saved",
+        "flow/next_offer.py",
+        "    if balance is None or balance[1].amount < balance[0].amount:\n",
+        "    if True:\n",
+        "tests/flow/test_next_offer.py::test_spot_is_left_when_its_losses_have_cost_what_it_saved",
+    ),
+    Mechanism(
+        "spot that was left for its losses is left for good",
+        "flow/next_offer.py",
+        "spot_is_over = what == SPOT or SPOT in now.left.values()",
+        "spot_is_over = what == SPOT",
+        "tests/flow/test_next_offer.py::test_spot_that_was_left_for_its_losses_is_left_for_good",
+    ),
+    Mechanism(
+        "a region whose offers fail one after the other is skipped",
+        "flow/next_offer.py",
+        "return rung.region is not None and rung.region in now.down",
+        "return False",
+        "tests/flow/test_next_offer.py::test_offers_of_a_region_that_is_down_are_skipped",
+    ),
+    Mechanism(
+        "a person is asked when no offer is left",
+        "flow/none_left.py",
+        "        if tried.rejected or tried.times >= len(open_ones):\n",
+        "        if False:\n",
+        "tests/flow/test_next_offer.py::"
+        "test_a_campaign_that_asks_a_person_asks_each_offer_once_more_when_it_is_called_again",
+    ),
+    Mechanism(
+        "what no other machine mends is told apart",
+        "flow/whose_fault.py",
+        "return next((one for one in (Whose.CAMPAIGN, Whose.OFFER) if one in against), Whose.BOX)",
+        "return Whose.BOX",
+        "tests/flow/test_whose_fault.py::test_it_is_told_whom_a_finding_speaks_against",
+    ),
+    Mechanism(
+        "a machine that does not come up is let go",
+        "flow/drive.py",
+        "            if waited > self._d.plan.move_on.boot_seconds:\n",
+        "            if False:\n",
+        "tests/flow/test_plan_b.py::test_a_bad_box_is_replaced_and_an_offer_that_does_not_boot_is_left",
     ),
 )
