@@ -39,6 +39,9 @@ def test_a_key_that_is_assigned_leaves_its_name(text: str, left: str) -> None:
         ("printf %s 'Bearer '{api_key}", "Bearer the key"),
         ("printf %s {api_key} | cat", "the key"),
         ("printf %s {plain}", "it's plain"),
+        ("printf '%s;' 'a {api_key} b' | cat", "a the key b;"),
+        ("printf '%s;' \"a {api_key} b\" \\'{api_key} | cat", "a the key b;'the key;"),
+        ("printf '%s;' 'a\\' {api_key} | cat", "a\\;the key;"),
     ],
 )
 def test_a_command_gets_a_key_from_its_environment(command: str, shown: str) -> None:

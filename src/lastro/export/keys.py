@@ -17,6 +17,7 @@ from lastro.storage.secrets import find, is_secret_name, secret_values
 #: Stands for a key while words are split and quoted; no shell does anything to it.
 _MARK = "LASTRO_EXPORT_KEY_{name}_END"
 _MARKED = re.compile(r"LASTRO_EXPORT_KEY_([A-Z0-9_]+?)_END")
+_TOKEN = re.compile(rf"\\.|{_MARKED.pattern.replace('(', '(?P<key>', 1)}|.", re.S)
 #: `NAME=value` in a command; a value that is taken from a variable is none that was written down.
 _ASSIGNED = re.compile(r"""(?<![\w$])([A-Za-z_]\w*)=("[^"$`]*"|'[^']*'|[^\s"'$`;&|()]+)""")
 _USED = re.compile(r"\$\{?([A-Za-z_]\w*)")
@@ -53,8 +54,7 @@ def words_without_keys(command: str, config: Mapping[str, object]) -> tuple[str,
     }
     given = commands.argv(without_keys(commands.render(command, marked)))
     if given[:2] == ("/bin/sh", "-c"):
-        # The inner shell takes them from its environment, in its own quotes.
-        return ("/bin/sh", "-c", shlex.quote(_MARKED.sub(lambda match: f'"{set_it(match[1])}"', given[2])))
+        return ("/bin/sh", "-c", shlex.quote(_for_inner_shell(given[2])))
     return tuple(_spelled(word) for word in given)
 
 
@@ -102,6 +102,23 @@ def _spelled(word: str) -> str:
         f'"{set_it(part)}"' if place % 2 else shlex.quote(part) if part else ""
         for place, part in enumerate(parts)
     )
+
+
+def _for_inner_shell(text: str) -> str:
+    """Return a shell's text with variables as that shell takes them, in whatever quotes they stand."""
+    found, quote = [], ""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if match["key"] is not None:
+            variable = set_it(match["key"])
+            found.append({"'": f"""'"{variable}"'""", '"': variable}.get(quote, f'"{variable}"'))
+            continue
+        found.append(token)
+        # Within single quotes nothing is escaped, so a backslash there leaves the next character as it is.
+        mark = token[-1] if len(token) == 1 or quote == "'" else ""
+        if mark and mark in "'\"":
+            quote = "" if mark == quote else quote or mark
+    return "".join(found)
 
 
 def _is_key(name: str, value: str) -> bool:

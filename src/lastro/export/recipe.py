@@ -165,7 +165,8 @@ def lost_of(recipe: Recipe) -> Iterator[str]:
         "decision points": any(stage.decide for stage in recipe.spec.stages.values()) or None,
     }
     named = [name for name, value in limits.items() if value is not None]
-    yield f"limits ({', '.join(named)}): nothing ends at them" if named else "limits: there are none"
+    if named:
+        yield f"limits ({', '.join(named)}): nothing ends at them"
     rules = [rule.kind.value for rule in recipe.spec.stop]
     judged = [rule.kind.value for rule in recipe.stop] if recipe.uses_lastro else []
     if unjudged := [rule for rule in dict.fromkeys(rules) if rule not in judged]:
