@@ -157,20 +157,3 @@ def test_the_shell_of_a_jailed_machine_is_in_its_jail(
 
     assert looked.stdout.splitlines() == [node, "kept", "lo"], looked.stderr
     assert forwarded.returncode == 7 and "a network of its own" in forwarded.stderr
-
-
-def test_who_asks_for_what_cannot_be_is_told_why(campaign: SmallCampaign) -> None:
-    nobody = campaign.lastro("shell")
-    campaign.lastro("run", "--only", "control")
-    gone = campaign.lastro("shell", machine_of(campaign), "--", "true")
-    none = campaign.lastro("shell", "--", "true")
-    other = campaign.lastro("shell", "local-0000000000", "--", "true")
-    piped = campaign.lastro("shell")
-    port = campaign.lastro("shell", "--forward", "65536", "--", "true")
-
-    codes = [one.returncode for one in (nobody, gone, none, other, piped, port)]
-    assert codes == [2, 7, 2, 2, 2, 2]
-    assert "is gone: " in gone.stderr and "has no machine now" in none.stderr
-    assert "is not a machine of this campaign" in other.stderr
-    assert "no terminal" in piped.stderr and "lastro shell -- COMMAND" in piped.stderr
-    assert "no port to forward" in port.stderr

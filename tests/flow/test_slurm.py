@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from tests.flow.campaigns import SmallCampaign, small_campaign, wait_for
+from tests.flow.terminal import terminal
+from tests.flow.test_shell import LOOK
 from tests.providers.slurm.cluster import Cluster, cluster
 
 SUM_TO_40 = 40 * 41 // 2
@@ -217,3 +219,30 @@ def test_a_partition_that_is_not_there_is_said_in_slurms_words(campaign: QueuedC
     assert refused.returncode == 7
     assert "Invalid partition name specified" in refused.stderr
     assert "job.sbatch" in refused.stderr
+
+
+def test_a_shell_is_a_step_on_the_machines_node_and_a_port_is_not_led_where_nobody_gets_in(
+    campaign: QueuedCampaign, slurm: Cluster
+) -> None:
+    campaign.edit("steps: 40", "steps: 4000")
+    home = campaign.start("run")
+    wait_for(lambda: campaign.step() > 3)
+    (number,) = [number for number, state in slurm.jobs().items() if state == "RUNNING"]
+
+    looked = campaign.lastro("shell", "--", "python", "-c", LOOK)
+    failed = campaign.lastro("shell", "--", "sh", "-c", "exit 7")
+    with terminal(campaign, "shell") as typed:
+        typed.type("test -t 0 && echo ter''minal; exit 3")
+        code = typed.process.wait(60)
+        shown = typed.shown
+    forwarded = campaign.lastro("shell", "--forward", "8888", "--", "true")
+    stopped = campaign.lastro("stop")
+
+    found = json.loads(looked.stdout.splitlines()[-1])
+    assert found["names"]["SLURM_JOB_ID"] == number
+    assert found["names"]["LASTRO_MACHINE"].startswith("slurm-")
+    assert found["names"]["HF_HOME"] == str(campaign.disk.absolute() / "cache/huggingface")
+    assert (Path(found["here"]) / "job.py").name == "job.py" and "/scratch/work/" in found["here"]
+    assert (failed.returncode, code) == (7, 3) and "terminal" in shown
+    assert forwarded.returncode == 7 and "lets nobody in by ssh" in forwarded.stderr
+    assert stopped.returncode == 0 and home.wait(90) == 11

@@ -32,7 +32,7 @@ def choose_machine(view: CampaignView, name: str | None) -> MachineView:
         raise UsageError(
             _("this campaign has no machine now"), hint=_("`lastro run` takes one; then this opens it")
         )
-    at_work = {run.machine for run in view.runs if run.status == "running"}
+    at_work = {life.machine for run in view.runs for life in run.attempts if life.alive}
     for some in (there, [machine for machine in there if machine.id in at_work]):
         if len(some) == 1:
             return some[0]
