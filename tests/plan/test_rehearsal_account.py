@@ -33,7 +33,10 @@ def test_a_loss_counts_from_the_step_at_which_it_was_drawn() -> None:
 
 
 def test_what_an_earlier_attempt_has_saved_counts() -> None:
-    blow = one(sudden(0, "control", 25), life(saves=(10, 20), fault=None, ended=None), life(began=20))
+    crashed = life(saves=(10, 20), fault=None, ended="it crashed")
+    blow, _by_itself = blows_of(
+        [sudden(0, "control", 25)], [crashed, life(began=20)], scale(control=100), PAUSES
+    )
 
     assert blow.lost_steps == 5
 
@@ -45,6 +48,16 @@ def test_with_notice_nothing_is_lost_when_the_job_has_saved_and_all_since_the_la
 
     assert (saved.lost_steps, saved.delay) == (0, pytest.approx(0.4))
     assert not_saved.lost_steps == 9
+
+
+def test_what_was_saved_on_a_notice_was_saved_where_the_notice_came() -> None:
+    """Saved at 33 in small and at 29 in the plan; so a loss at 38 is 9 steps after a save and not 5."""
+    notice = Drawn(index=0, kind=Kind.NOTICE, run="control", step=29, notice=30.0)
+    lives = [life(saves=(10, 20, 33)), life(began=33, saves=(), fault=1)]
+
+    first, second = blows_of([notice, sudden(1, "control", 38)], lives, scale(control=100), PAUSES)
+
+    assert (first.lost_steps, second.lost_steps) == (0, 9)
 
 
 def test_a_machine_that_freezes_is_waited_for_and_paid_meanwhile() -> None:

@@ -81,17 +81,16 @@ def _losses(
 ) -> Iterator[Blow]:
     saves: dict[str, list[int]] = {}
     for life in lives:
-        saves.setdefault(life.run, []).extend((life.began, *life.saves))
+        drawn = faults.get(life.fault) if life.fault is not None else None
+        saves.setdefault(life.run, []).extend(_saves(life, drawn, scale.every))
         if life.ended is None:
             continue
-        drawn = faults.get(life.fault) if life.fault is not None else None
         if drawn is None:
             lost, step = life.lost, max(life.saves, default=life.began) + (life.lost or 0)
         else:
             step = drawn.step
-            saved_on_notice = drawn.kind is Kind.NOTICE and any(save >= step for save in life.saves)
             kept = max((save for save in saves[life.run] if save <= step), default=0)
-            lost = life.lost if items else 0 if saved_on_notice else step - kept
+            lost = life.lost if items else step - kept
         hours = _hours(scale, life.run, lost)
         silence = pauses.silence if drawn is not None and drawn.kind is Kind.SILENT else 0.0
         yield Blow(
@@ -106,6 +105,20 @@ def _losses(
             held=None if hours is None else hours + pauses.boot + pauses.restart + silence,
             why=life.ended,
         )
+
+
+def _saves(life: Life, drawn: Drawn | None, every: int) -> Iterator[int]:
+    """Give the steps that an attempt has saved, as the plan would have them.
+
+    What it saved on its notice it saved at the step of the notice, however far it came meanwhile. What it
+    saved on the grid beyond its fault the next attempt would have saved on its way.
+    """
+    on_notice = drawn is not None and drawn.kind is Kind.NOTICE
+    for save in life.saves:
+        if drawn is None or save <= drawn.step or save % every == 0:
+            yield save
+        if drawn is not None and on_notice and save >= drawn.step:
+            yield drawn.step
 
 
 def _hours(scale: Scale, run: str, steps: int | None) -> float | None:
