@@ -212,9 +212,11 @@ def test_status_and_stop_reach_a_machine_that_no_command_drives(campaign: FarCam
     home.wait()
 
     status = campaign.json("status")
+    answers = campaign.lastro("stop", "--gone", status["machines"][0]["id"], "--why", "too early")
     stopped = campaign.json("stop", "--release")
 
     assert status["runs"][0]["status"] == "running" and status["stale"] is None
+    assert answers.returncode == 2 and "answers: it is running" in answers.stderr
     assert [one["name"] for one in stopped["stopped"]] == ["control"]
     assert stopped["released"] == [status["machines"][0]["id"]]
     assert not members(("LASTRO_MACHINE", status["machines"][0]["id"])).all

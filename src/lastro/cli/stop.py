@@ -10,7 +10,8 @@ import click
 from lastro.cli.options import as_json_option, campaign_option, command, option, ssh_config_option
 from lastro.cli.render import narrator, print_json
 from lastro.clock import SystemClock
-from lastro.errors import StorageError
+from lastro.errors import StorageError, UsageError
+from lastro.flow.declared_gone import declare_gone
 from lastro.flow.money import bill_of
 from lastro.flow.releasing import Released, release
 from lastro.flow.rented import left_behind, told_of
@@ -33,6 +34,11 @@ from lastro.view.words import run_status
     help="Then let the machines go, so that nothing bills any more.",
 )
 @ssh_config_option
+@option(
+    "--gone",
+    metavar="MACHINE",
+    help="Record that a machine which does not answer is gone, as its provider's page shows; say --why.",
+)
 @as_json_option
 @click.pass_context
 def stop(
@@ -41,6 +47,7 @@ def stop(
     campaign_file: Path,
     why: str,
     with_release: bool,
+    gone: str | None,
     as_json: bool,
 ) -> None:
     """Save and end what runs, so that `lastro run` can go on.
@@ -54,11 +61,17 @@ def stop(
       lastro stop
       lastro stop shift --why "the card is needed elsewhere"
       lastro stop --release
+      lastro stop --gone ssh-ba8f1d-3754303a --why "terminated on its page"
     """
     clock = SystemClock()
     session = find_session(Home(home_root()), clock, campaign_file)
-    asked = request_stop(session, run_name, why, releasing=with_release)
     tell = narrator(stderr=as_json)
+    if gone is not None:
+        if run_name is not None or with_release:
+            raise UsageError(_("--gone asks nobody to stop"), hint=_("leave RUN and --release out"))
+        _tell_gone(declare_gone(session, gone, why, clock, tell), as_json=as_json)
+        return
+    asked = request_stop(session, run_name, why, releasing=with_release)
     for run in asked.alive:
         tell(_("{run}: asked to save and end").format(run=run.name))
     if asked.driven:
@@ -87,6 +100,13 @@ def stop(
             _("the last checkpoint of {names} cannot be read back").format(names=", ".join(damaged)),
             hint=_("`lastro run` goes on from the one before it; check the disk"),
         )
+
+
+def _tell_gone(machine: MachineView, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"stopped": [], "released": [machine.id], "still_rented": [], "exit_code": 0})
+    else:
+        click.echo(_("machine {id} is gone: {why}").format(id=machine.id, why=machine.cause))
 
 
 def _as_json(one: Stopped) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from lastro.flow.closing import close, closed_before, with_second_copy
 from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
 from lastro.flow.drive import Drive, Driver, Tell
+from lastro.flow.earlier_disk import left_elsewhere
 from lastro.flow.far_check import Tells, checking
 from lastro.flow.freeze import Draft, Durations, Sources, draw_up, freeze, open_session, require_reason
 from lastro.flow.halting import HaltRequest, lift, standing_halt
@@ -124,6 +125,8 @@ def run_campaign(wish: Wish, home: Home, clock: Clock, tell: Tell) -> Outcome:
     session = open_session(draft, home, clock, provider)
     if not before and session.on_disk.plan.exists():  # it is known now that this was frozen elsewhere
         draft = _drawn_up(wish, clock)
+    if (elsewhere := left_elsewhere(session, clock)) is not None:
+        tell(elsewhere)
     journey = _Journey(
         wish=wish,
         draft=draft,

@@ -34,10 +34,18 @@ class Released:
 
 
 def let_go(session: Session, writer: StreamWriter, plan: Plan, clock: Clock, tell: Tell) -> None:
-    """Let every machine go on which nothing is alive: intent, deletion and end are in home's journal."""
+    """Let every machine go on which nothing is alive: intent, deletion and end are in home's journal.
+
+    Raises ProviderError where nobody answers there: only a person can say then that it is gone.
+    """
     machines = rented(session.view())
     if not machines:
         return
+    if session.link is not None and session.link.trouble is not None:
+        raise ProviderError(
+            session.link.trouble,
+            hint=_("a machine that is gone on its provider's page: `lastro stop --gone MACHINE --why TEXT`"),
+        )
     drive = Drive(
         session=session,
         writer=writer,

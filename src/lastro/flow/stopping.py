@@ -20,6 +20,8 @@ from lastro.records import dataclass
 #: Beyond a job's own grace: for the last look, the end of what ignores TERM, and a busy machine.
 _PATIENCE_SECONDS = 120.0
 _LOOK_SECONDS = 0.1
+#: How long a computer elsewhere may not answer: a cut cable is mended by then, or it is not mended soon.
+_AWAY_SECONDS = 10.0
 _OVER = ("completed", "stopped", "failed", "superseded")
 
 
@@ -89,13 +91,22 @@ def wait_for_stop(session: Session, asked: Asked, clock: Clock) -> list[Stopped]
     """Wait until everything that was asked has ended; return the runs with their last checkpoint read again.
 
     Raises:
-        ProviderError: something still runs after its grace and two minutes more.
+        ProviderError: something still runs after its grace and two minutes more, or nobody answers there.
     """
-    deadline = clock.monotonic() + _PATIENCE_SECONDS
+    deadline, heard = clock.monotonic() + _PATIENCE_SECONDS, clock.monotonic()
     while True:
         # Asked before the runs are looked at: once nothing drives, no run begins that was not seen.
         driven = asked.driven and session.is_driven()
-        refresh(session, now=False)
+        away = refresh(session, now=False)
+        if away is None or driven:
+            heard = clock.monotonic()
+        elif clock.monotonic() > heard + _AWAY_SECONDS:
+            raise ProviderError(
+                _("{why}; the request is brought there by the next command that reaches it").format(why=away),
+                hint=_(
+                    "a machine that is gone on its provider's page: `lastro stop --gone MACHINE --why TEXT`"
+                ),
+            )
         view = session.view()
         alive = [run.name for run in view.runs if run.id in asked.names and run.status == "running"]
         if not alive and not driven:

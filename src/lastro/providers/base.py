@@ -231,6 +231,15 @@ class Adopts(Protocol):
         ...
 
 
+@runtime_checkable
+class Forgets(Protocol):
+    """A provider that cannot always tell that a machine is gone: a person can, who sees its page."""
+
+    def forget(self, machine_id: str, cause: str) -> None:
+        """Write down the end of a machine that nobody answers for any more."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Copy:
     """A checkpoint that was copied here, every byte of it read again. `seconds`: from beginning to end."""

@@ -142,8 +142,8 @@ class Ssh:
                     "at {where} another machine answers ({found}) than the one that was taken ({wanted})"
                 ).format(where=self.name, found=node, wanted=record.node),
                 hint=_(
-                    "if the old one is gone, `lastro stop --release` says so; nothing runs on the new one"
-                ),
+                    "nothing runs on the new one; if the old one is gone: `lastro stop --gone {id}`"
+                ).format(id=record.id),
             )
         self._works[record.id] = (self._channel.connections, Path(told["work"]))
         return MachineState.RUNNING, None, Path(told["work"])
@@ -187,6 +187,11 @@ class Ssh:
         record = Record(id=machine_id, node=node, born=made.born or now, request=made.request)
         make_record(self._home.ssh_machine(machine_id), record)
         return self.describe(machine_id)
+
+    def forget(self, machine_id: str, cause: str) -> None:
+        folder = self._folder(machine_id)
+        read_record(folder)
+        write_end(folder, End(at=self._clock.stamp(), cause=cause))
 
     def traces(self) -> list[Trace]:
         told, _none = self._channel.ask("traces")
