@@ -159,6 +159,16 @@ def test_where_nothing_bounds_what_is_lost_nothing_is_promised_of_it(planned: Sh
     assert next(one.answer for one in found if one.name == "loss") is Answer.UNPROMISED
 
 
+def test_waits_that_nobody_has_told_are_no_waits_of_nothing(tmp_path: Path) -> None:
+    """48 h and two losses of 1 h: 22 h are left of 72, 11 h for each wait."""
+    found = promises(shape(tmp_path, CAMPAIGN.replace(", away: 12min", "")), blow(0), blow(1))["window"]
+
+    assert (found.answer, found.seen) == (Answer.HELD, "at least 2 d 2 h")
+    assert found.condition == (
+        "if another machine is to be had within 11 h 00 min, 2 times (interruption.away is not told)"
+    )
+
+
 def test_a_run_an_output_or_an_answer_that_is_not_there_is_laid_on_the_faults_of_its_run(
     planned: Shape,
 ) -> None:

@@ -58,6 +58,7 @@ def _promise(one: Promise) -> dict[str, Any]:
         "promised": one.promised,
         "seen": one.seen,
         "why": one.why,
+        "condition": one.condition or None,
         "faults": [None if index is None else index + 1 for index in one.faults],
     }
     if one.hours is not None:

@@ -48,9 +48,10 @@ def _played(done: Rehearsal, played: Played) -> Iterator[RenderableType]:
     yield Text("")
     yield _table(played.promises)
     for one in played.promises:
-        if one.answer in (Answer.BROKEN, Answer.NOT_SHOWN) and one.why:
+        why = one.why if one.answer in (Answer.BROKEN, Answer.NOT_SHOWN) else one.condition
+        if why:
             text = _("{promise} {answer}: {why}").format(
-                promise=words.promise(one.name), answer=words.answer(one.answer), why=one.why
+                promise=words.promise(one.name), answer=words.answer(one.answer), why=why
             )
             yield _under(text, style=_TONE[one.answer])
     yield Text("")
@@ -81,11 +82,6 @@ def _drawn_from(played: Played) -> Iterator[RenderableType]:
     assumed = [*(played.weather.assumed if played.weather else ()), *played.shape.pauses.said]
     if assumed:
         yield _under(_("assumed: {what}").format(what="; ".join(assumed)), style="dim")
-    if played.shape.pauses.away is None:
-        yield _under(
-            _("not counted: the wait for the next machine, which nobody has told (interruption.away)"),
-            style="dim",
-        )
     yield _under(_scale(played))
     for note in played.scale.notes:
         yield _under(note, style="dim")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lastro.flow.rehearsal import Played, drawn_of
-from lastro.locale import _
+from lastro.locale import _, ngettext
 from lastro.plan.rehearsal_account import Blow
 from lastro.plan.rehearsal_draw import Drawn
 from lastro.plan.rehearsal_promises import Answer, show_hours
@@ -74,6 +74,9 @@ def _cost(blow: Blow) -> str:
         )
     if not blow.lost_steps:
         return _("nothing lost, {delay} later").format(delay=show_hours(blow.delay))
-    return _("{lost} of work lost ({steps} steps), {delay} later").format(
-        lost=show_hours(blow.lost), steps=blow.lost_steps, delay=show_hours(blow.delay)
+    text = ngettext(
+        "{lost} of work lost ({steps} step), {delay} later",
+        "{lost} of work lost ({steps} steps), {delay} later",
+        blow.lost_steps,
     )
+    return text.format(lost=show_hours(blow.lost), steps=blow.lost_steps, delay=show_hours(blow.delay))

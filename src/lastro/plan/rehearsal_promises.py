@@ -8,11 +8,12 @@ from datetime import timedelta
 from enum import Enum
 
 from lastro.billing import LeaseKind, cost
-from lastro.locale import _
+from lastro.locale import _, ngettext
 from lastro.plan.rehearsal_account import Blow
 from lastro.plan.rehearsal_blame import Blame, blame
 from lastro.plan.rehearsal_scale import Scale
 from lastro.plan.rehearsal_shape import Shape, end_hours, machine_hours
+from lastro.plan.rehearsal_weather import Kind
 from lastro.records import dataclass
 from lastro.units import Money, show_duration
 
@@ -33,7 +34,8 @@ class Answer(str, Enum):
 class Promise:
     """One promise. `faults`: the losses that broke it, by their index; None of one that nobody has drawn.
 
-    `hours`, `money`: promised and seen, where it is about these; a value of None is unknown.
+    `hours`, `money`: promised and seen, where it is about these; a value of None is unknown. `condition`:
+    under which it was kept; empty for none.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Promise:
     faults: tuple[int | None, ...] = ()
     hours: tuple[float | None, float | None] | None = None
     money: tuple[Money | None, Money | None] | None = None
+    condition: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +138,24 @@ def _window(shape: Shape, seen: Seen) -> Promise:
 
     if end > limit:
         return _broken(found, seen, blame(broken_without, known), show_hours(end_without(_all(known)) or 0.0))
-    return _doubted(found, seen, len(known) < len(delays))
+    return _doubted(_with_waits(found, shape, seen, shape.window - end), seen, len(known) < len(delays))
+
+
+def _with_waits(found: Promise, shape: Shape, seen: Seen, slack: float) -> Promise:
+    """Say how long the waits for other machines may be, where nobody has told how long they are."""
+    waits = sum(blow.happened and blow.kind is not Kind.REFUSED for blow in seen.blows)
+    if shape.pauses.away is not None or not waits:
+        return found
+    text = ngettext(
+        "if another machine is to be had within {time} (interruption.away is not told)",
+        "if another machine is to be had within {time}, {count} times (interruption.away is not told)",
+        waits,
+    )
+    return replace(
+        found,
+        seen=_("at least {time}").format(time=found.seen),
+        condition=text.format(time=show_hours(slack / waits), count=waits),
+    )
 
 
 def _budget(shape: Shape, seen: Seen) -> Promise:
