@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lastro import __version__
-from lastro.export.start import constraints, index_of, installs
+from lastro.export.environment import constraints, index_of, installs
 from tests.export.project import CAMPAIGN, locked, project, recipe_of
 
 WANTS = CAMPAIGN + 'want: {numpy: ">=2", python: ">=3.10", memory: ">=2 GB"}\n'

@@ -124,7 +124,7 @@ def test_packages_are_installed_as_they_were_locked(tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2] == "1.0"
-    assert "and lastro.lock has Python 3.1.4" in done.stderr
+    assert "and Python 3.1.4 is pinned" in done.stderr
     assert "Successfully installed" not in again.stdout
     assert again.returncode == 0
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from lastro.export.base_image import Base, base_of
+from lastro.export.environment import CONSTRAINTS, constraints, index_of, installs, lastro_of
 from lastro.export.head import head, sealed, short_head
 from lastro.export.recipe import Recipe
 from lastro.export.shell import START, start_script, with_constraints
-from lastro.export.start import CONSTRAINTS, NO_CODE, constraints, index_of, installs, lastro_of, no_code
+from lastro.export.start import NO_CODE, no_code
 from lastro.spec.want import parse_size
 
 FILE = "Containerfile"

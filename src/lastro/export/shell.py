@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from lastro.export.environment import CONSTRAINTS, constraints
 from lastro.export.head import head, sealed, short_head
 from lastro.export.recipe import Recipe
 from lastro.export.spelling import quoted
-from lastro.export.start import CONSTRAINTS, constraints, start
+from lastro.export.start import start
 
 START = "start.sh"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from lastro.export.environment import constraints
 from lastro.export.head import head, sealed
 from lastro.export.recipe import Recipe
 from lastro.export.shell import with_constraints
 from lastro.export.spelling import quoted
-from lastro.export.start import constraints, start
+from lastro.export.start import start
 from lastro.providers.slurm.script import NOTICE_SECONDS, option_line
 from lastro.records import dataclass
 from lastro.spec.campaign import Campaign

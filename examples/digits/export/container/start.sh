@@ -146,7 +146,7 @@ told=
 trap 'told=1; [ -z "$job" ] || kill -TERM "$job" 2>/dev/null || :' TERM INT HUP
 "$@" &
 job=$!
-[ -z "$told" ] || kill -TERM "$job"
+[ -z "$told" ] || kill -TERM "$job" 2>/dev/null || :
 code=0
 wait "$job" || code=$?
 # A wait that a notice has ended is no end of the job.
@@ -161,4 +161,4 @@ case $code in
     *) echo "$run ended with code $code; the same line again tries to go on" >&2 ;;
 esac
 exit "$code"
-# seal: ae51d142ce5d0827
+# seal: 5b906982b319ba0d

@@ -148,7 +148,7 @@ told=
 trap 'told=1; [ -z "$job" ] || kill -TERM "$job" 2>/dev/null || :' TERM INT HUP
 "$@" &
 job=$!
-[ -z "$told" ] || kill -TERM "$job"
+[ -z "$told" ] || kill -TERM "$job" 2>/dev/null || :
 code=0
 wait "$job" || code=$?
 # A wait that a notice has ended is no end of the job.
@@ -163,4 +163,4 @@ case $code in
     *) echo "$run ended with code $code; the same line again tries to go on" >&2 ;;
 esac
 exit "$code"
-# seal: 936a46fb0150699b
+# seal: b0e5b835781b1195
