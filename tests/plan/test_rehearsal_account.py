@@ -28,8 +28,8 @@ def test_a_loss_counts_from_the_step_at_which_it_was_drawn() -> None:
     """
     blow = one(sudden(0, "control", 29), life(saves=(10, 20, 30), lost=7))
 
-    assert (blow.lost_steps, blow.lost) == (9, pytest.approx(0.9))
-    assert (blow.delay, blow.held) == (pytest.approx(1.3), pytest.approx(1.1))
+    assert (blow.lost_steps, blow.lost) == pytest.approx((9, 0.9))
+    assert (blow.delay, blow.held) == pytest.approx((1.3, 1.1))
 
 
 def test_what_an_earlier_attempt_has_saved_counts() -> None:
@@ -46,7 +46,7 @@ def test_with_notice_nothing_is_lost_when_the_job_has_saved_and_all_since_the_la
 
     saved, not_saved = one(fault, life(saves=(10, 20, 33))), one(fault, life(saves=(10, 20)))
 
-    assert (saved.lost_steps, saved.delay) == (0, pytest.approx(0.4))
+    assert (saved.lost_steps, saved.delay) == pytest.approx((0, 0.4))
     assert not_saved.lost_steps == 9
 
 
@@ -65,7 +65,7 @@ def test_a_machine_that_freezes_is_waited_for_and_paid_meanwhile() -> None:
     fault = Drawn(index=0, kind=Kind.SILENT, run="control", step=29)
     blow = one(fault, life(saves=(10, 20)))
 
-    assert (blow.delay, blow.held) == (pytest.approx(1.8), pytest.approx(1.6))
+    assert (blow.delay, blow.held) == pytest.approx((1.8, 1.6))
 
 
 def test_refusals_cost_the_time_until_they_were_asked_again() -> None:
@@ -85,7 +85,8 @@ def test_what_never_came_costs_nothing_and_what_nobody_has_drawn_stands_behind()
     never, by_itself = blows_of([sudden(0, "control", 29)], lives, scale(control=100), PAUSES)
 
     assert (never.happened, never.delay) == (False, 0.0)
-    assert (by_itself.index, by_itself.step, by_itself.lost) == (None, 24, pytest.approx(0.4))
+    assert (by_itself.index, by_itself.step) == (None, 24)
+    assert by_itself.lost == pytest.approx(0.4)
     assert by_itself.why == "it crashed"
 
 

@@ -45,8 +45,8 @@ def test_saves_are_those_of_the_file_else_those_that_the_plan_reckons_with(tmp_p
     by_steps = shape(tmp_path, CAMPAIGN.replace("every: 1h", "every: 200 steps")).saving
     by_itself = shape(tmp_path, CAMPAIGN.replace("checkpoint: {every: 1h}\n", "")).saving
 
-    assert (declared.every, declared.bound) == (1.0, pytest.approx(1.01))
-    assert (bounded.every, bounded.bound) == (pytest.approx(0.49), 0.5)
+    assert (declared.every, declared.bound) == pytest.approx((1.0, 1.01))
+    assert (bounded.every, bounded.bound) == pytest.approx((0.49, 0.5))
     assert (by_steps.steps, by_steps.every, by_steps.bound) == (200, None, None)
     # Young: sqrt(2 x 0.01 x 6) = 0.346 h
     assert by_itself.every == pytest.approx(0.346, abs=0.001)

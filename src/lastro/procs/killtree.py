@@ -166,7 +166,7 @@ def end_tree(
 
 
 def freeze(marker: tuple[str, str], roots: Sequence[ProcessId | int] = ()) -> Members:
-    """Stop a tree (see `members`) without ending it, and return what was stopped; it never thaws by itself."""
+    """Stop a tree (see `members`) without ending it; return what was stopped. It never thaws by itself."""
     stopped = NOBODY
     for _look in range(_FREEZING_LOOKS):
         found = members(marker, roots)
