@@ -71,6 +71,15 @@ def test_without_a_lock_the_wanted_packages_are_open(tmp_path: Path) -> None:
     assert found.unpinned == ("the package torch==2.13.*", "what the packages need in turn")
 
 
+def test_the_image_is_that_of_the_machine_else_the_one_that_plan_b_brings(tmp_path: Path) -> None:
+    campaign = CAMPAIGN + f"plan_b: {{run: {{region: elsewhere, image: {IMAGE}}}}}\n"
+    spec = load_campaign(project(tmp_path / "p", campaign)).spec
+    answer = Answer(at="then", node_id="n1", facts={"image": "another@sha256:" + "b" * 64})
+
+    assert pins_of(None, spec, None).image == IMAGE
+    assert pins_of(Lock(campaign="sums", answers={"cpu": answer}), spec, None).image == answer.facts["image"]
+
+
 @pytest.mark.parametrize(
     ("text", "hashed", "loose"),
     [

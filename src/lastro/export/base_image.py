@@ -41,7 +41,7 @@ def base_of(pins: Pins) -> Base:
     framework, with its libraries where no package brings them. A machine without GPU needs a Python only.
     """
     if pins.image is not None and _DIGEST.fullmatch(pins.image):
-        why = "the image of lastro.lock, by its digest; Python and packages are in it"
+        why = "the image that the campaign names, by its digest; Python and packages are in it"
         return Base(image=pins.image, has_python=True, has_packages=True, why=why)
     if not pins.gpu:
         return _plain(pins)

@@ -43,7 +43,8 @@ class Pins:
     """What is known of the software of a campaign. Empty and None: nobody has said it.
 
     `packages`: all of the locked machine, by name. `builds`: local labels of them, such as `cu126`. `gpu`:
-    facts of its cards, without the prefix. `wanted`: requirements of the campaign's `want`.
+    facts of its cards, without the prefix. `image`: that of the locked machine, else the one that plan B
+    brings. `wanted`: requirements of the campaign's `want`.
     """
 
     python: str | None = None
@@ -132,7 +133,8 @@ def pins_of(lock: Lock | None, spec: Campaign, requirements: Requirements | None
         builds=_below(facts, BUILD),
         gpu={name.removeprefix("gpu."): value for name, value in facts.items() if name.startswith("gpu.")},
         os=_text(facts.get("os")),
-        image=_text(facts.get("image")),
+        image=_text(facts.get("image"))
+        or next(filter(None, (one.image for one in spec.plan_b.values())), None),
         requirements=requirements,
         wanted=tuple(wanted),
         uses_gpu=uses_gpu,
