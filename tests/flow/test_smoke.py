@@ -33,6 +33,9 @@ def test_each_run_is_tiny_and_two_that_are_the_same_then_are_one() -> None:
             budget="1 USD",
             stop=[{"non_finite": "loss"}, {"floor": {"metric": "accuracy", "below": 0.5}}],
             want={"python": ">=3.10", "memory": ">=900 GB"},
+            stages={"run": {"each": "run", "gpu": 1, "hours": 4}},
+            plan_b={"run": {"gpu": "H100"}},
+            disk={"path": "./disk", "mirror": "s3://bucket/real"},
         )
     )
 
@@ -41,6 +44,8 @@ def test_each_run_is_tiny_and_two_that_are_the_same_then_are_one() -> None:
     assert (small.window, small.budget, small.provider) == (None, None, "local")
     assert [rule.kind.value for rule in small.stop] == ["non_finite"]
     assert small.want == {"python": ">=3.10"}
+    assert (small.stages, small.plan_b) == ({}, {})
+    assert small.disk is not None and small.disk.mirror is None
 
 
 def test_it_goes_from_the_file_to_the_report_and_leaves_the_real_campaign_alone(

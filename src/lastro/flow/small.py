@@ -40,6 +40,7 @@ def tiny(campaign: Campaign) -> Campaign:
             "idle": None,
             "offers": None,
             "stages": {},
+            "plan_b": {},
             "disk": campaign.disk.model_copy(update={"mirror": None}) if campaign.disk else None,
             "stop": tuple(rule for rule in campaign.stop if rule.kind in _RULES_KEPT),
             "want": {name: wanted for name, wanted in campaign.want.items() if name not in OF_MACHINE},
