@@ -75,3 +75,19 @@ def test_a_plan_that_was_frozen_without_a_best_checkpoint_goes_on_without(campai
     assert fresh.checkpoint.best == Best(metric="accuracy", higher=True)
     assert again.checkpoint == before.checkpoint
     assert {one.code for one in fresh.findings} - {one.code for one in again.findings} == {"best_by_decision"}
+
+
+def test_the_offers_that_follow_change_by_a_persons_word_only(campaign: SmallCampaign) -> None:
+    campaign.edit("checkpoint:", "stages:\n  train: {each: run, gpu: 1, hours: 0.1}\ncheckpoint:")
+    offers = campaign.folder / "offers.yaml"
+    row = "  - {name: NAME, kind: hourly, price: 2.00 USD, provider: local, seen: 2026-11-30}\n"
+    offers.write_text(offers.read_text() + row.replace("NAME", "second"))
+    frozen = campaign.json("plan", "--freeze")
+    offers.write_text(offers.read_text() + row.replace("NAME", "third"))
+
+    again = campaign.json("plan", "--freeze")
+    revised = campaign.json("plan", "--freeze", "--revise", "there is a third one now")
+
+    assert [rung["offer"] for rung in frozen["ladder"]] == ["box", "second"]
+    assert again["digest"] == frozen["digest"]
+    assert [rung["offer"] for rung in revised["ladder"]] == ["box", "second", "third"]

@@ -6,6 +6,13 @@ import json
 import subprocess
 from typing import Any
 
+import pytest
+
+from lastro.clock import SystemClock
+from lastro.flow.campaign import Wish, run_campaign
+from lastro.journal.nodes import Fault, NodeRecord
+from lastro.paths import Home
+from lastro.view.as_json import page_json
 from tests.flow.campaigns import SmallCampaign
 
 OFFERS = """\
@@ -72,6 +79,31 @@ def test_a_bad_box_is_replaced_and_an_offer_that_does_not_boot_is_left(campaign:
     assert all(one["seconds"] > 0 for one in result["machines"])
     assert "had not booted after" in done.stderr
     assert len(result["cost"]["lines"]) == 3  # what was let go is paid for the time that it was there
+
+
+def test_a_machine_that_this_home_knows_something_against_is_left_to_others(
+    campaign: SmallCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every node has a record. The one of the last offer is used all the same: there is no other."""
+    prepared(campaign, "  - {create: 9}\n", "boxes: 1")
+    monkeypatch.setenv("LASTRO_HOME", str(campaign.home))
+    found = Fault(at="2026-11-29T00:00:00Z", campaign="earlier", what="a job hung")
+    known = NodeRecord(
+        node="n", names=("n",), providers=("local",), machines=1, hours=1.0, faults=(found,), notes=(),
+        low=0.0, high=1.0,
+    )  # fmt: skip
+    monkeypatch.setattr("lastro.flow.campaign.bad_record", lambda _home, _clock, _node: known)
+    told: list[str] = []
+    wish = Wish(campaign_file=campaign.folder / "campaign.yaml", only="control")
+
+    outcome = run_campaign(wish, Home(campaign.home), SystemClock(), told.append)
+
+    result = page_json(outcome.page)
+    assert asked(result) == ["cheap", "dear"]
+    assert moves(result) == [("cheap", "dear", "boxes")]
+    assert result["runs"][0]["status"] == "completed"
+    assert [life["machine"] for life in result["runs"][0]["attempts"]] == [result["machines"][1]["id"]]
+    assert any("which this home knows" in line and "it is let go" in line for line in told)
 
 
 def test_spot_that_was_lost_twice_goes_back_on_demand_while_it_runs(campaign: SmallCampaign) -> None:

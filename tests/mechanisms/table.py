@@ -1792,6 +1792,14 @@ MECHANISMS = (
         "test_a_campaign_that_asks_a_person_asks_each_offer_once_more_when_it_is_called_again",
     ),
     Mechanism(
+        "a box with a record is left to others while there is another offer",
+        "flow/drive.py",
+        "        if avoid and self._moving.choose(self._d.session.view()).has_other:\n",
+        "        if False:\n",
+        "tests/flow/test_plan_b.py::"
+        "test_a_machine_that_this_home_knows_something_against_is_left_to_others",
+    ),
+    Mechanism(
         "what no other machine mends is told apart",
         "flow/whose_fault.py",
         "return next((one for one in (Whose.CAMPAIGN, Whose.OFFER) if one in against), Whose.BOX)",
