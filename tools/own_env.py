@@ -17,9 +17,9 @@ def make_environment(place: Path, lock: str, *, more: Sequence[str] = (), lends:
 
     Args:
         place: its folder; what is there goes.
-        lock: the file of the root that names all that is installed. It is whole, so pip looks for nothing else.
+        lock: the file of the root that names all that is installed; it is whole.
         more: requirements beside it, which no resolver takes together with the lock.
-        lends: whether it sees what .venv has, and lastro; a .pth file lends both, so nothing is fetched twice.
+        lends: whether it sees what .venv has, and lastro: a .pth file lends both, and none is fetched twice.
     """
     venv.create(place, clear=True, with_pip=False, symlinks=True)
     if lends:

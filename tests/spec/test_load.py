@@ -121,7 +121,8 @@ def test_what_is_not_code_is_left_out_by_its_relative_path(tmp_path: Path) -> No
     left_out = load_campaign(path).left_out(tmp_path / "other-disk", Path("/elsewhere"), None)
 
     assert left_out == (
-        "campaign.yaml", "checklist.yaml", "data/d.npz", "disk", "faults.yaml", "lastro.lock",
+        "campaign.yaml", "checklist.yaml", "data/d.npz", "disk",
+        "export/container", "export/shell", "export/skypilot", "export/slurm", "faults.yaml", "lastro.lock",
         "model.safetensors", "other-disk", "prices/offers.yaml",
     )  # fmt: skip
 
