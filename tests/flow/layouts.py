@@ -121,8 +121,8 @@ def machine_of(layout: Layout, folder: Path, before: Place | None = None) -> Ite
     given = f"NEW={shlex.quote(str(folder / 'root'))} OWN={shlex.quote(tops)}"
     script = f"{given}\n{_ROOT % chr(10).join(mounts)}"
     inside = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"]
-    environment = {"HOME": layout.home, "LASTRO_HOME": f"{layout.home}/.local/share/lastro"}
-    with rented(folder / "sshd", inside, **environment) as machine:
+    lastro = f"{layout.home}/.local/share/lastro"
+    with rented(folder / "sshd", inside, apart=True, HOME=layout.home, LASTRO_HOME=lastro) as machine:
         place.machine = machine
         yield place
         place.halt()

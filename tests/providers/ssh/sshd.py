@@ -126,7 +126,7 @@ def rented(
     """Give a machine; at the end nothing of it runs. `apart`: it has a boot and a machine id of its own."""
     if not Path(shutil.which("sshd") or "/usr/sbin/sshd").exists():
         pytest.skip("sshd is not installed here: make system")
-    (folder / "home").mkdir(parents=True)
+    (folder / "home").mkdir(parents=True, exist_ok=True)
     if apart:
         if os.geteuid() != 0:
             pytest.skip("a machine with ids of its own needs root")

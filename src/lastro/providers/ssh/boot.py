@@ -29,9 +29,13 @@ def main() -> None:
         if hashlib.sha256(data).hexdigest() != digest:
             sys.exit("lastro: what arrived is not what was sent")
         aside = f"{root}.{os.getpid()}"
-        os.makedirs(aside)
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
-            archive.extractall(aside)  # noqa: S202 - its digest was checked
+        try:
+            os.makedirs(aside)
+            with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
+                archive.extractall(aside)  # noqa: S202 - its digest was checked
+        except OSError as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            sys.exit(f"lastro cannot be put into {base}: {error.strerror}")
         try:
             os.rename(aside, root)
         except OSError:  # another connection was faster

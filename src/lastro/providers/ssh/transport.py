@@ -16,6 +16,8 @@ from lastro.providers.ssh.target import Target
 CONFIG = "LASTRO_SSH_CONFIG"
 #: Said by the script below where no Python is new enough.
 NO_PYTHON = 91
+#: Said by `boot` before the folder and the reason.
+_NO_ROOM = "lastro cannot be put into "
 _NAMES = ("python3", *(f"python3.{minor}" for minor in range(15, 9, -1)), "python")
 _NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 10))"
 
@@ -97,6 +99,11 @@ def explain(target: Target, code: int | None, words: str) -> ProviderError:
         return Refused(
             _("{where} has no Python that is 3.10 or newer").format(where=where),
             hint=_("install one there, for example: apt-get install python3"),
+        )
+    if _NO_ROOM in last:
+        return Refused(
+            _("{where} does not take lastro: {why}").format(where=where, why=last.partition(_NO_ROOM)[2]),
+            hint=_("make room there, or have LASTRO_HOME of its logins name a folder that can be written"),
         )
     if "Could not resolve hostname" in words:
         return Unreachable(
