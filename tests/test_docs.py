@@ -256,15 +256,16 @@ def named_tests(page: Path) -> list[tuple[str, str]]:
     return re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", read(page))
 
 
-def test_the_tests_that_reliability_names_are_there() -> None:
-    named = named_tests(DOCS / "reliability.md")
+@pytest.mark.parametrize("page", ["reliability.md", "failures.md", "recipes.md"])
+def test_the_tests_that_a_page_names_are_there(page: str) -> None:
+    named = named_tests(DOCS / page)
 
-    assert len(named) > 10
+    assert named
     assert [pair for pair in named if f"def {pair[1]}(" not in read(ROOT / pair[0])] == []
 
 
-#: First parts of absolute paths that every machine has, and those that the examples give to a disk.
-EVERYWHERE = {"bin", "dev", "etc", "proc", "sys", "tmp", "usr", "var", "mnt", "disk"}
+#: First parts of absolute paths that every machine has, and those that examples and providers give to a disk.
+EVERYWHERE = {"lambda", "bin", "dev", "etc", "proc", "sys", "tmp", "usr", "var", "mnt", "disk"}
 
 
 def places_of_one_machine(line: str) -> list[str]:
@@ -302,3 +303,31 @@ def test_no_page_names_a_place_of_one_machine() -> None:
 @pytest.mark.parametrize("file", modules(), ids=module_name)
 def test_each_module_says_what_it_is_for(file: Path) -> None:
     assert ast.get_docstring(ast.parse(read(file)))
+
+
+FAILURES = (
+    "killed process",
+    "machine gone without a word",
+    "notice",
+    "silent",
+    "capacity refused",
+    "network cut",
+    "disk away",
+    "home killed",
+    "clock off",
+    "full disk",
+)
+
+
+def test_every_failure_at_every_provider_has_a_cell_with_a_test_or_cannot_happen() -> None:
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in read(ROOT / "docs/failures.md").splitlines()
+        if line.startswith("| ") and not line.startswith(("| lost", "| ---"))
+    ]
+
+    assert [(failure, where) for failure, where, _what, _shown in rows] == [
+        (failure, where) for failure in FAILURES for where in ("here", "local", "ssh", "slurm")
+    ]
+    for failure, where, what, shown in rows:
+        assert shown.startswith("`tests/") or what.startswith("cannot happen: "), (failure, where)
