@@ -52,7 +52,7 @@ def test_an_offer_that_has_shown_nothing_is_asked() -> None:
 @pytest.mark.parametrize(
     ("shown", "what", "says"),
     [
-        (Shown(refusals=3, waited_seconds=7), "refused", "refused 3 times in a row"),
+        (Shown(refusals=8, waited_seconds=127), "refused", "refused 8 times in a row"),
         (Shown(boots=1, boot_why="it had not booted"), "boot", "it had not booted"),
         (Shown(by_offer="driver 525"), "preflight", "every machine of it would be refused: driver 525"),
         (
@@ -70,8 +70,8 @@ def test_it_is_left_for_the_next_with_its_reason(shown: Shown, what: str, says: 
     assert says in move.why
 
 
-@pytest.mark.parametrize("shown", [Shown(refusals=2), Shown(boxes=1, box_why="hot card")])
-def test_two_refusals_and_one_bad_box_are_no_reason_yet(shown: Shown) -> None:
+@pytest.mark.parametrize("shown", [Shown(refusals=7), Shown(boxes=1, box_why="hot card")])
+def test_seven_refusals_and_one_bad_box_are_no_reason_yet(shown: Shown) -> None:
     assert isinstance(next_offer(standing(shown=shown)), Stay)
 
 
@@ -170,7 +170,7 @@ def test_with_nothing_on_demand_left_spot_stays() -> None:
 
 def test_spot_that_was_left_for_its_losses_is_left_for_good() -> None:
     now = Situation(
-        rungs=(WEATHER, CALM, OTHER), current="calm", left={"weather": "spot"}, shown=Shown(refusals=3)
+        rungs=(WEATHER, CALM, OTHER), current="calm", left={"weather": "spot"}, shown=Shown(refusals=8)
     )
 
     assert isinstance(next_offer(now), Nothing)
@@ -180,7 +180,7 @@ def test_spot_that_was_left_for_its_losses_is_left_for_good() -> None:
 
 _SHOWN = st.builds(
     Shown,
-    refusals=st.integers(0, 5),
+    refusals=st.integers(0, 10),
     waited_seconds=st.floats(0, 1e6),
     boots=st.integers(0, 2),
     by_offer=st.none() | st.just("driver"),

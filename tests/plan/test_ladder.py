@@ -20,6 +20,7 @@ OFFERS = """\
 offers:
   - {name: dear, kind: hourly, price: 2 USD, gpu: RTX 4090, memory: 24 GB, jurisdiction: BR, region: br-2}
   - {name: cheap, kind: hourly, price: 1 USD, gpu: RTX 4090, memory: 24 GB, jurisdiction: BR, region: br-1}
+  - {name: steep, kind: hourly, price: 4 USD, gpu: RTX 4090, memory: 24 GB, jurisdiction: BR}
   - {name: ruin, kind: hourly, price: 9 USD, gpu: RTX 4090, memory: 24 GB, jurisdiction: BR}
   - {name: small, kind: hourly, price: 0.5 USD, gpu: RTX 4090, memory: 16 GB, jurisdiction: BR}
   - {name: away, kind: hourly, price: 1.1 USD, gpu: RTX 4090, memory: 24 GB, jurisdiction: DE}
@@ -32,7 +33,7 @@ def names(made: Plan) -> list[str]:
 
 
 def test_what_fits_follows_in_the_order_of_its_cost_with_its_price_and_its_reason(tmp_path: Path) -> None:
-    """10 h cost 10 USD on cheap and 20 USD on dear; ruin would cost 90 USD of 60."""
+    """10 h cost 10 USD on cheap and 20 USD on dear; ruin would cost 90 USD of 60, and steep four times 10."""
     made = plan(tmp_path, STAGES + "jurisdictions: [BR]\n", OFFERS)
 
     assert names(made) == ["cheap", "dear"]
@@ -41,6 +42,25 @@ def test_what_fits_follows_in_the_order_of_its_cost_with_its_price_and_its_reaso
     assert second.cost is not None and second.cost.as_json() == {"amount": "20.00", "currency": "USD"}
     assert second.slack_hours == 62.0
     assert "next in cost" in second.why
+
+
+def test_what_costs_more_than_twice_as_much_follows_where_a_person_names_it_alone(tmp_path: Path) -> None:
+    second = "jurisdictions: [BR]\nplan_b: {run: {offer: steep}}\n"
+
+    assert names(plan(tmp_path, STAGES + second, OFFERS)) == ["cheap", "steep"]
+
+
+def test_from_spot_the_way_back_on_demand_is_open_whatever_it_costs(tmp_path: Path) -> None:
+    """A fifth of the price: with its interruptions it is still less than half of 10 USD."""
+    row = "  - {name: gust, kind: spot, price: 0.2 USD, gpu: RTX 4090, memory: 24 GB, region: br-1"
+    spot = f"{row}, interruptions: 20h}}\n"
+
+    made = plan(tmp_path, STAGES, OFFERS.split("  - {name: steep", maxsplit=1)[0] + spot)
+
+    first, second, *_rest = made.ladder
+    assert (first.offer, second.offer) == ("gust", "cheap")
+    assert first.cost is not None and second.cost is not None
+    assert first.cost.amount < second.cost.amount / 2
 
 
 def test_where_the_campaign_names_a_second_path_only_that_follows(tmp_path: Path) -> None:

@@ -10,9 +10,12 @@ STOP, ASK, WAIT = "stop", "ask", "wait"
 
 @dataclass(frozen=True, kw_only=True)
 class MoveOn:
-    """See `spec.move_on`. `spot_losses` None: spot is left by what it costs alone."""
+    """See `spec.move_on`. `spot_losses` None: spot is left by what it costs alone.
 
-    refusals: int = 3
+    Eight refusals, with the pauses between them, are two minutes: shortages that are shorter are common.
+    """
+
+    refusals: int = 8
     boot_seconds: float = 600.0
     boxes: int = 2
     spot_losses: int | None = None

@@ -21,7 +21,7 @@ class MoveOnSpec(Strict):
     `ask_every`: the longest pause between two asks.
     """
 
-    refusals: Times = 3
+    refusals: Times = 8
     boot: Duration = timedelta(minutes=10)
     boxes: Times = 2
     spot_losses: Times | None = None
