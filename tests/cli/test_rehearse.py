@@ -30,6 +30,7 @@ def left_with(*arguments: str) -> int | str | None:
         (["nowhere.yaml"], 3, "there is no such file"),
         (["--seed", "seven"], 2, "'seven' is not a valid integer range"),
         (["--seed", "-1"], 2, "-1 is not in the range x>=0"),
+        (["--budget", "soon"], 2, "'soon' is not a duration"),
         (["--faults", "nowhere.yaml"], 3, "there is no such file"),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lastro.plan.intervals import Work
 from lastro.plan.lifetimes import memoryless, observed_lifetimes
-from lastro.plan.rehearsal_draw import LATEST, MOST_LOSSES, draw_faults
+from lastro.plan.rehearsal_draw import LATEST, MOST_LOSSES, Drawn, Forecast, draw_faults, within
 from lastro.plan.rehearsal_shape import RunTime, Saving, Shape
 from lastro.plan.rehearsal_weather import Kind, Weather
 
@@ -107,6 +107,17 @@ def test_a_run_of_which_no_step_was_seen_is_left_alone() -> None:
 
     assert [(fault.kind, fault.create) for fault in nothing.faults] == [(Kind.REFUSED, 1)]
     assert {fault.run for fault in one.faults if fault.run} == {"wide"}
+
+
+def test_what_does_not_fit_into_the_time_is_left_out_from_the_end_and_one_stays() -> None:
+    """A notice takes 8 s and a silence 20: of 29 s one is left, which a refusal does not fit into."""
+    kinds = (Kind.NOTICE, Kind.SILENT, Kind.REFUSED)
+    faults = tuple(Drawn(index=at, kind=kind) for at, kind in enumerate(kinds))
+    drawn = Forecast(faults=faults, expected=None, cut=False)
+
+    assert within(drawn, 31.0) == drawn
+    assert within(drawn, 29.0) == replace(drawn, faults=faults[:2], cut=True)
+    assert within(drawn, -5.0) == replace(drawn, faults=faults[:1], cut=True)
 
 
 @given(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lastro.cli.options import as_json_option, campaign_argument, command, option
+from lastro.cli.options import as_json_option, campaign_argument, command, option, seconds_of
 from lastro.cli.rehearse_json import rehearsal_json
 from lastro.cli.rehearse_text import rehearsal_text
 from lastro.cli.render import narrator, print_json, show
@@ -25,11 +25,18 @@ from lastro.paths import Home, home_root
     type=click.Path(path_type=Path),
     help="These faults in the place of drawn ones, as for `lastro run --faults`.",
 )
+@option("--budget", metavar="TIME", help="How long it may take, as in 10min: leaves out drawn faults.")
 @option("--keep", is_flag=True, help="Leave its folder with journals, logs and the drawn faults.")
 @as_json_option
 @click.pass_context
 def rehearse(
-    ctx: click.Context, campaign_file: Path, seed: int, faults: Path | None, keep: bool, as_json: bool
+    ctx: click.Context,
+    campaign_file: Path,
+    seed: int,
+    faults: Path | None,
+    budget: str | None,
+    keep: bool,
+    as_json: bool,
 ) -> None:
     """Play the plan in small with drawn faults: which promises hold?
 
@@ -48,7 +55,13 @@ def rehearse(
       lastro rehearse campaign.yaml --faults faults.yaml --json
     """
     tell = narrator(stderr=as_json)
-    wish = RehearsalWish(campaign_file=campaign_file, seed=seed, faults=faults, keep=keep)
+    wish = RehearsalWish(
+        campaign_file=campaign_file,
+        seed=seed,
+        faults=faults,
+        budget_seconds=None if budget is None else seconds_of("--budget", budget),
+        keep=keep,
+    )
     try:
         done = rehearse_plan(wish, Home(home_root()), SystemClock(), tell)
     except KeyboardInterrupt:

@@ -30,7 +30,7 @@ from lastro.paths import Disk, Home, RehearsalFolder
 from lastro.plan.model import Plan
 from lastro.plan.possible import require_possible
 from lastro.plan.rehearsal_account import Blow, blows_of
-from lastro.plan.rehearsal_draw import Drawn, Forecast, draw_faults
+from lastro.plan.rehearsal_draw import Drawn, Forecast, draw_faults, within
 from lastro.plan.rehearsal_promises import Answer, Promise, Seen, promises_of, verdict_of
 from lastro.plan.rehearsal_scale import Scale, scale_of
 from lastro.plan.rehearsal_shape import Shape, shape_of
@@ -47,11 +47,15 @@ _ITEMS = "items"
 
 @dataclass(frozen=True, kw_only=True)
 class RehearsalWish:
-    """What a person asked for. `faults`: a file of faults in the place of what would be drawn by the seed."""
+    """What a person asked for. `faults`: a file of faults in the place of what would be drawn by the seed.
+
+    `budget_seconds`: how long it may take; drawn faults that do not fit are left out. None: however long.
+    """
 
     campaign_file: Path
     seed: int = 0
     faults: Path | None = None
+    budget_seconds: float | None = None
     keep: bool = False
 
 
@@ -233,7 +237,7 @@ def _play(stage: _Stage, undisturbed: _Undisturbed) -> Played:
     spec, calm = stage.loaded.spec, undisturbed.session.view()
     shape = shape_of(spec, stage.plan, stage.offer)
     scale = scale_of(shape, steps_seen(calm), shortened=is_shortened(spec))
-    weather, forecast, file = _faults(stage, shape, scale)
+    weather, forecast, file = _faults(stage, shape, scale, undisturbed.seconds)
     machines = machines_in_small(stage.plan.machines, len(calm.runs))
     stage.tell(_("2 of 2: in small, with {count} faults").format(count=len(forecast.faults)))
     with _apart(stage, stage.place.disturbed) as own:
@@ -266,13 +270,20 @@ def _play(stage: _Stage, undisturbed: _Undisturbed) -> Played:
     )
 
 
-def _faults(stage: _Stage, shape: Shape, scale: Scale) -> tuple[Weather | None, Forecast, Path]:
-    """Return what happens: as the user's own file says, else as it is drawn; and the file that plays it."""
+def _faults(
+    stage: _Stage, shape: Shape, scale: Scale, undisturbed: float
+) -> tuple[Weather | None, Forecast, Path]:
+    """Return what happens: as the user's own file says, else as it is drawn; and the file that plays it.
+
+    `undisturbed`: the seconds that the small campaign takes without a fault.
+    """
     if stage.wish.faults is not None:
         specs = load_faults(stage.wish.faults, [run.name for run in stage.plan.runs])
         return None, Forecast(faults=from_file(specs), expected=None, cut=False), stage.wish.faults
     weather = weather_of(stage.offer)
     forecast = draw_faults(shape, scale, weather, stage.wish.seed)
+    if stage.wish.budget_seconds is not None:
+        forecast = within(forecast, stage.wish.budget_seconds - 2 * undisturbed)
     atomic.write_text(stage.place.faults, as_file(forecast.faults, stage.loaded.spec.interruption.save))
     return weather, forecast, stage.place.faults
 

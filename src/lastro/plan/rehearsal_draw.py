@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, floor
 
 from lastro.plan.lifetimes import Lifetimes
@@ -49,6 +50,25 @@ class Forecast:
     faults: tuple[Drawn, ...]
     expected: float | None
     cut: bool
+
+
+#: Seconds that a fault adds to a small campaign, about: another machine, the silence that is waited for.
+_SECONDS = {Kind.NOTICE: 8.0, Kind.SUDDEN: 8.0, Kind.SILENT: 20.0, Kind.REFUSED: 3.0}
+
+
+def within(forecast: Forecast, seconds: float) -> Forecast:
+    """Return what of it can be played in so many seconds beside the work; one fault at least, the first ones.
+
+    What is left out makes the end later and dearer than what is seen, as everything that is cut.
+    """
+    left = seconds
+    kept: list[Drawn] = []
+    for fault in forecast.faults:
+        left -= _SECONDS[fault.kind]
+        if left < 0 and kept:
+            return replace(forecast, faults=tuple(kept), cut=True)
+        kept.append(fault)
+    return forecast
 
 
 @dataclass(frozen=True)
