@@ -16,12 +16,12 @@ import sys
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from lastro.records import dataclass
 from lastro.stack.driver import Driver, ask_driver
+from lastro.stack.installed import version_of
 
 #: Packages whose version can change a result or a checkpoint.
 PACKAGES = ("lastro", "torch", "numpy", "safetensors", "transformers", "accelerate", "xxhash", "psutil")
@@ -99,7 +99,7 @@ def capture(packages: Iterable[str] = (), driver: Driver | None = None) -> Stack
         kernel=platform.release(),
         python=platform.python_version(),
         implementation=platform.python_implementation(),
-        packages={name: _version(name) for name in dict.fromkeys((*PACKAGES, *packages))},
+        packages={name: version_of(name) for name in dict.fromkeys((*PACKAGES, *packages))},
         cpu_model=_cpu_model(),
         cpu_count=_cpu_count(limit.cpus),
         memory_bytes=memory,
@@ -151,13 +151,6 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, str | None]:
 
 
 # --- software -----------------------------------------------------------------------------------------
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _os_name() -> str:

@@ -12,7 +12,7 @@ from lastro.clock import SystemClock
 from lastro.errors import ProviderError, StorageError
 from lastro.paths import Home
 from lastro.providers.ssh.ssh import Ssh
-from lastro.providers.ssh.transport import Refused
+from lastro.providers.ssh.transport import NO_PYTHON, Refused
 from tests.providers.ssh.sshd import Rented, rented
 
 #: Puts a file system over a folder, for what is started in it only.
@@ -42,7 +42,7 @@ def test_an_old_python_is_named_and_nothing_is_sent(tmp_path: Path, monkeypatch:
     tools = tmp_path / "bin"
     tools.mkdir()
     (tools / "sh").symlink_to("/bin/sh")
-    (tools / "python3").write_text("#!/bin/sh\nexit 1\n")  # what 3.9 says when it is asked whether it is 3.10
+    (tools / "python3").write_text(f"#!/bin/sh\nexit {NO_PYTHON}\n")  # what 3.9 makes of lastro's first words
     (tools / "python3").chmod(0o755)
     with rented(tmp_path / "machine", PATH=str(tools)) as machine:
         error = refusal(machine, tmp_path, monkeypatch)

@@ -81,3 +81,19 @@ def test_every_login_shell_understands_the_line_in_the_same_way(shell: str, tmp_
 
     assert done.stdout == b'\x1elastro {"bytes": 0, "parcel": false}\n', done.stderr
     assert b"what arrived is not what was sent" in done.stderr
+
+
+def test_a_python_that_is_too_old_or_none_is_passed_over_for_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sh").symlink_to("/bin/sh")
+    for name, script in (("python3", f"exit {NO_PYTHON}"), ("python3.12", "echo took $1 $2; exit 3")):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    words = ["/bin/sh", "-c", remote_script("0" * 64)]
+
+    done = subprocess.run(words, capture_output=True, env={"PATH": str(tmp_path / "bin")}, check=False)
+    (tmp_path / "bin" / "python3.12").unlink()
+    none = subprocess.run(words, capture_output=True, env={"PATH": str(tmp_path / "bin")}, check=False)
+
+    assert (done.stdout, done.returncode) == (b"took -u -c\n", 3)
+    assert none.returncode == NO_PYTHON

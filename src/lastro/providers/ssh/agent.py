@@ -29,9 +29,6 @@ from lastro.providers import environment
 from lastro.providers.here import host_node
 from lastro.providers.ssh import wire
 from lastro.providers.ssh.looking import Looker
-from lastro.providers.ssh.valuables import rescue_here
-from lastro.providers.telling import tell
-from lastro.providers.traces import traces_on_this_box
 from lastro.storage.digest import sha256_file
 
 #: Shells that take a command with `-lc`; others are not asked for the environment of a login.
@@ -130,6 +127,8 @@ class Agent:
 
     def _traces(self, head: Mapping[str, Any], body: bytes) -> Answer:
         """Tell which machines of whatever home have processes here."""
+        from lastro.providers.traces import traces_on_this_box  # late, as in `_facts`
+
         return {"found": [vars(one) for one in traces_on_this_box("ssh-")]}, b""
 
     # --- the disk -------------------------------------------------------------------------------------
@@ -154,6 +153,8 @@ class Agent:
 
     def _facts(self, head: Mapping[str, Any], body: bytes) -> Answer:
         """Tell what this machine is, as the job would find it."""
+        from lastro.providers.telling import tell  # late: asked once, and each connection would wait for it
+
         folder, given = self._folder(head["machine"]), self._given(head)
         told = tell(
             head["command"],
@@ -170,6 +171,8 @@ class Agent:
         """Copy what of value lies beside the disk to the disk."""
         if self._disk is None:
             raise UsageError(_("no disk was opened"))
+        from lastro.providers.ssh.valuables import rescue_here  # late, as in `_facts`
+
         work, own = self._folder(head["machine"]).work, home_root()
         return rescue_here(head["machine"], work, own, self._disk, float(head["age"])), b""
 

@@ -19,7 +19,6 @@ NO_PYTHON = 91
 #: Said by `boot` before the folder and the reason.
 _NO_ROOM = "lastro cannot be put into "
 _NAMES = ("python3", *(f"python3.{minor}" for minor in range(15, 9, -1)), "python")
-_NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 10))"
 
 
 class Unreachable(ProviderError):
@@ -63,11 +62,14 @@ def remote_script(digest: str) -> str:
     """Return what is typed on the machine: one line that every login shell understands in the same way."""
     source = Path(__file__).with_name("boot.py").read_bytes()
     packed = base64.b64encode(source).decode()
-    boot = f'import base64; exec(base64.b64decode("{packed}"))'
+    # Each Python says itself whether it is new enough, in words that an old one understands: asked before, it
+    # would be started twice for each connection.
+    check = f"import sys; sys.version_info < (3, 10) and sys.exit({NO_PYTHON}); import base64"
+    boot = f'{check}; exec(base64.b64decode("{packed}"))'
     script = (
-        f"for p in {' '.join(_NAMES)}; do "
-        f'if "$p" -c {shlex.quote(_NEW_ENOUGH)} 2>/dev/null; then '
-        f'exec "$p" -u -c {shlex.quote(boot)} {digest}; fi; done; exit {NO_PYTHON}'
+        f'for p in {" ".join(_NAMES)}; do command -v "$p" >/dev/null 2>&1 || continue; '
+        f'"$p" -u -c {shlex.quote(boot)} {digest}; code=$?; '
+        f'[ "$code" -eq {NO_PYTHON} ] || exit "$code"; done; exit {NO_PYTHON}'
     )
     return f"exec sh -c {shlex.quote(script)}"
 
