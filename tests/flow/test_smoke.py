@@ -35,6 +35,7 @@ def test_each_run_is_tiny_and_two_that_are_the_same_then_are_one() -> None:
             want={"python": ">=3.10", "memory": ">=900 GB"},
             stages={"run": {"each": "run", "gpu": 1, "hours": 4}},
             plan_b={"run": {"gpu": "H100"}},
+            move_on={"refusals": 1, "when_none_left": "ask"},
             disk={"path": "./disk", "mirror": "s3://bucket/real"},
         )
     )
@@ -45,6 +46,7 @@ def test_each_run_is_tiny_and_two_that_are_the_same_then_are_one() -> None:
     assert [rule.kind.value for rule in small.stop] == ["non_finite"]
     assert small.want == {"python": ">=3.10"}
     assert (small.stages, small.plan_b) == ({}, {})
+    assert small.move_on.when_none_left == "stop"
     assert small.disk is not None and small.disk.mirror is None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from lastro.rules import StopKind
 from lastro.spec.campaign import Campaign, Variant
+from lastro.spec.move_on import MoveOnSpec
 from lastro.spec.want import OF_MACHINE
 
 #: What a job finds in its environment: it may take less of its input by it, and sees no GPU.
@@ -41,6 +42,7 @@ def tiny(campaign: Campaign) -> Campaign:
             "offers": None,
             "stages": {},
             "plan_b": {},
+            "move_on": MoveOnSpec(),
             "disk": campaign.disk.model_copy(update={"mirror": None}) if campaign.disk else None,
             "stop": tuple(rule for rule in campaign.stop if rule.kind in _RULES_KEPT),
             "want": {name: wanted for name, wanted in campaign.want.items() if name not in OF_MACHINE},
