@@ -252,6 +252,29 @@ def test_a_second_home_closes_what_the_first_one_has_left_there(
     assert not members(("LASTRO_MACHINE", machine["id"])).all
 
 
+@pytest.mark.long
+def test_two_campaigns_on_one_machine_share_its_disk_and_end_their_own_processes_only(
+    campaign: FarCampaign, machine: Rented, tmp_path: Path
+) -> None:
+    (tmp_path / "second").mkdir()
+    other = far_campaign(tmp_path / "second", machine)
+    other.edit("campaign: small", "campaign: other")
+    other.edit("pace: 0.02", "pace: 0.1")
+    first, second = campaign.start("run"), other.start("run")
+
+    assert (first.wait(120), second.wait(120)) == (0, 0)
+
+    campaigns = Disk(campaign.disk).root / "campaigns"
+    assert sorted(path.name for path in campaigns.iterdir()) == ["other", "small"]
+    for name in ("other", "small"):
+        totals = [
+            json.loads(path.read_text())["total"]
+            for path in campaigns.glob(f"{name}/runs/*/outputs/total.json")
+        ]
+        assert totals == [SUM_TO_40, SUM_TO_40]
+    assert [len(run["attempts"]) for run in other.json("status")["runs"]] == [1, 1]
+
+
 def test_another_disk_in_its_place_is_refused(campaign: FarCampaign) -> None:
     assert campaign.lastro("plan", "--freeze").returncode == 0
     disk = campaign.disk
