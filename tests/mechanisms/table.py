@@ -22,6 +22,13 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "a seat that was taken away is nobody's, so its run is begun elsewhere",
+        "flow/presence.py",
+        "if holder is not None and holder.pid == 0:",
+        "if False:",
+        "tests/flow/test_hosts.py::test_a_run_whose_host_is_lost_goes_on_at_another_from_homes_copy[dies]",
+    ),
+    Mechanism(
         "no export holds a key",
         "export/targets.py",
         "        refuse_keys(name, text)\n",
