@@ -103,11 +103,15 @@ def test_after_a_delete_the_next_machine_goes_on_from_the_disk_or_says_what_was_
         place.halt()
 
         unknown = campaign.lastro("stop", "--release")
-        (rented,) = campaign.json("status")["machines"]
+        away = campaign.json("status")
+        (rented,) = away["machines"]
         gone = campaign.lastro("stop", "--gone", rented["id"], "--why", "terminated on its page")
 
         assert unknown.returncode == 7, (unknown.stdout, unknown.stderr)
         assert "lastro stop --gone MACHINE" in unknown.stderr
+        assert [("does not answer" in one["trouble"], one["found"]) for one in away["providers"]] == [
+            (True, [])
+        ]
         assert gone.returncode == 0 and "terminated on its page" in gone.stdout, gone.stderr
         with machine_of(place.layout, tmp_path / "next", place) as second:
             moved = move(campaign, place, second)

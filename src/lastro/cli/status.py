@@ -68,7 +68,7 @@ def status(campaign_file: Path, text: str | None, report: Path | None, as_json: 
     stale = refresh(session)
     view = session.view()
     left = left_behind(session, view)
-    looked = look_at_providers(session, view, SystemClock())
+    looked = look_at_providers(session, view, SystemClock(), stale)
     live = live_of(session, view, time.monotonic())
     page = page_from(session.on_disk, view, live=live, curves=as_json or report is not None)
     if report is not None:

@@ -51,8 +51,13 @@ class Looked:
         return asdict(self)
 
 
-def look_at_providers(session: Session, view: CampaignView, clock: Clock) -> tuple[Looked, ...]:
-    """Return what exists at the providers of a campaign, and of this home's others that are not closed."""
+def look_at_providers(
+    session: Session, view: CampaignView, clock: Clock, away: str | None = None
+) -> tuple[Looked, ...]:
+    """Return what exists at the providers of a campaign, and of this home's others that are not closed.
+
+    `away`: why this campaign's own provider has just not answered, so that it is not asked again.
+    """
     others = [one for one in known_sessions(session.home, clock) if one.facts.key != session.facts.key]
     tags = {machine.tag: session.facts.name for machine in view.machines}
     keys = {one.facts.key: one.facts.name for one in others}
@@ -60,7 +65,9 @@ def look_at_providers(session: Session, view: CampaignView, clock: Clock) -> tup
     if view.closed is None:
         names |= {session.facts.provider, *(one.provider for one in view.machines if one.state != "gone")}
     names = {place for name in names for place in places_of(name)}
-    return look_at(names, session.home, clock, lambda tag: _campaign(tag, tags, keys))
+    silent = [Looked(provider=name, trouble=away) for name in names & {session.facts.provider} if away]
+    asked = names - {one.provider for one in silent}
+    return (*silent, *look_at(asked, session.home, clock, lambda tag: _campaign(tag, tags, keys)))
 
 
 def look_at(
