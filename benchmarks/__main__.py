@@ -32,6 +32,8 @@ NAMES = (
     "pack",
     "data",
     "transfer",
+    "ssh",
+    "status",
     "trackers",
 )
 
