@@ -11,6 +11,7 @@ import pytest
 from lastro.clock import SystemClock
 from lastro.errors import ProviderError, StorageError
 from lastro.paths import Home
+from lastro.providers.base import MachineRequest
 from lastro.providers.ssh.ssh import Ssh
 from lastro.providers.ssh.transport import NO_PYTHON, Refused
 from tests.providers.ssh.sshd import Rented, rented
@@ -113,3 +114,22 @@ def test_a_machine_on_which_nothing_answers_as_lastro_is_no_machine(
 
     assert "This account is not available." in told.value.message
     assert "try it by hand" in str(told.value.hint)
+
+
+def test_another_machine_at_the_address_makes_the_old_one_neither_gone_nor_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gone it is when a person says so."""
+    with rented(tmp_path / "machine", apart=True) as machine:
+        request = MachineRequest(tag="one", campaign="small", disk=tmp_path / "disk", lease=None)
+        made = at(machine, tmp_path, monkeypatch).create(request)
+        (machine.folder / "machine-id").write_text("0123456789abcdef0123456789abcdef\n")
+        later = at(machine, tmp_path, monkeypatch)
+
+        for verb in (later.describe, later.delete):
+            with pytest.raises(ProviderError, match="another machine answers") as told:
+                verb(made.id)
+            assert f"lastro stop --gone {made.id}" in str(told.value.hint)
+        later.forget(made.id, "gone, as a person says")
+
+    assert later.describe(made.id).cause == "gone, as a person says"

@@ -135,18 +135,19 @@ class Ssh:
             if not is_away(error):
                 raise
             return MachineState.UNKNOWN, error.message, Path()
-        node = self._channel.hello["node"]
-        if node != record.node:
-            raise ProviderError(
-                _(
-                    "at {where} another machine answers ({found}) than the one that was taken ({wanted})"
-                ).format(where=self.name, found=node, wanted=record.node),
-                hint=_(
-                    "nothing runs on the new one; if the old one is gone: `lastro stop --gone {id}`"
-                ).format(id=record.id),
-            )
+        self._require_same(record)
         self._works[record.id] = (self._channel.connections, Path(told["work"]))
         return MachineState.RUNNING, None, Path(told["work"])
+
+    def _require_same(self, record: Record) -> None:
+        """Check that the machine which answers is the one that was taken; else of that nothing is known."""
+        node = self._channel.hello["node"]
+        if node != record.node:
+            told = _("at {where} another machine answers ({found}) than the one that was taken ({wanted})")
+            hint = _("nothing runs on the new one; if the old one is gone: `lastro stop --gone {id}`")
+            raise ProviderError(
+                told.format(where=self.name, found=node, wanted=record.node), hint=hint.format(id=record.id)
+            )
 
     def machines(self) -> list[Machine]:
         self._channel.connect()  # which of them are at this address only the machine tells
@@ -169,12 +170,9 @@ class Ssh:
         if read_end(folder) is not None:
             return
         self._channel.connect()
-        if self._channel.hello["node"] == record.node:
-            self._channel.ask("end", machine=machine_id)
-            cause = "released"
-        else:
-            cause = "another machine answers at its address"
-        write_end(folder, End(at=self._clock.stamp(), cause=cause))
+        self._require_same(record)
+        self._channel.ask("end", machine=machine_id)
+        write_end(folder, End(at=self._clock.stamp(), cause="released"))
 
     def adopt(self, made: Made) -> Machine:
         self._channel.connect()
