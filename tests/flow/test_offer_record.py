@@ -73,6 +73,18 @@ def test_what_was_let_go_before_any_work_is_told_apart() -> None:
     assert (shown.boxes, shown.box_why, shown.boots, shown.by_offer) == (2, "m-2: node", 1, None)
 
 
+def test_a_machine_on_which_a_run_has_worked_ends_the_count_of_bad_boxes() -> None:
+    story = Story(planned())
+    rejected(story, "m-1", "a", 1, "preflight")
+    story.machine("m-2", 5, lease("a"))
+    story.start("control", 1, 6, machine="m-2")
+    story.end("control", 1, 60, "lost", 40)
+    story.home(60, E.MACHINE_GONE, machine="m-2", cause="preempted", seconds=3300.0)
+    rejected(story, "m-3", "a", 61, "preflight")
+
+    assert standing(story, rung("a"), rung("b")).shown.boxes == 1
+
+
 def test_the_last_move_says_which_offer_is_asked_and_its_own_record_counts() -> None:
     story = Story(planned())
     for minute in (1, 2, 3):

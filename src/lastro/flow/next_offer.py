@@ -44,7 +44,8 @@ class Shown:
 
     `refusals`: in a row, the last things that it did; `waited_seconds`: since the first of them. `boots`:
     machines that did not come up. `by_offer`: why every machine of it would be refused; None: nothing says
-    so. `boxes`: machines that were let go for what they are themselves; `box_why`: the last of these.
+    so. `boxes`: machines that were let go for what they are themselves since a run has worked on one;
+    `box_why`: the last of these.
     """
 
     refusals: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lastro.billing import LeaseKind, billed_seconds
@@ -19,6 +19,7 @@ from lastro.units import Money
 _OFFERS_OF_A_REGION = 2
 _TAKEN_AWAY = (End.LOST.value, End.NOTICE.value)
 _PREEMPTED = "preempted"
+_Lives = Mapping[str, Sequence[tuple[AttemptView | None, AttemptView]]]
 
 
 def rungs_of(plan: Plan, *, by_offer: bool) -> tuple[Rung, ...]:
@@ -88,7 +89,7 @@ def shown(view: CampaignView, machines: Sequence[MachineView]) -> Shown:
         if not _was_refused(machine):
             break
         refused.append(machine)
-    rejected = [one.rejected for one in machines if one.rejected is not None]
+    rejected = [one.rejected for one in _since_work(view, machines) if one.rejected is not None]
     boots = [one for one in rejected if one.what == BOOT]
     by_offer = [one for one in rejected if one.by_offer]
     boxes = [one for one in rejected if one.what != BOOT and not one.by_offer]
@@ -102,6 +103,13 @@ def shown(view: CampaignView, machines: Sequence[MachineView]) -> Shown:
         box_why=boxes[-1].why if boxes else "",
         spot=_account(view, machines),
     )
+
+
+def _since_work(view: CampaignView, machines: Sequence[MachineView]) -> Sequence[MachineView]:
+    """Return the machines that were asked for after the last one on which a run has worked."""
+    worked = {life.machine for run in view.runs for life in run.attempts}
+    last = max((number for number, one in enumerate(machines, 1) if one.id in worked), default=0)
+    return machines[last:]
 
 
 def _was_refused(machine: MachineView) -> bool:
@@ -123,9 +131,11 @@ def _account(view: CampaignView, machines: Sequence[MachineView]) -> SpotAccount
         for one in machines
         if one.id is not None and one.lease is not None and one.lease.kind is LeaseKind.SPOT
     ]
-    lives = {one.id: lives_on(view, one) for one in spot}
-    lost = [one for one in spot if _was_lost(one, lives[one.id])]
-    kept = [kept_seconds(life, before) for one in spot for before, life in lives[one.id]]
+    if not spot:
+        return SpotAccount()
+    lives = _lives_by_machine(view)
+    lost = [one for one in spot if _was_lost(one, lives)]
+    kept = [kept_seconds(life, before) for one in spot for before, life in lives.get(str(one.id), ())]
     paid = [
         float(billed_seconds(one.lease, one.seconds)) if one.lease and one.seconds is not None else None
         for one in spot
@@ -138,21 +148,21 @@ def _hours(seconds: Sequence[float | None]) -> float | None:
     return sum(known) / 3600 if len(known) == len(seconds) else None
 
 
-def lives_on(view: CampaignView, machine: MachineView) -> list[tuple[AttemptView | None, AttemptView]]:
-    """Return the attempts on a machine, each with the one before it."""
-    return [
-        (before, life)
-        for run in view.runs
-        for before, life in zip([None, *run.attempts], run.attempts, strict=False)
-        if life.machine == machine.id
-    ]
+def _lives_by_machine(view: CampaignView) -> _Lives:
+    """Return the attempts on each machine, each with the one before it."""
+    found: dict[str, list[tuple[AttemptView | None, AttemptView]]] = {}
+    for run in view.runs:
+        for before, life in zip([None, *run.attempts], run.attempts, strict=False):
+            found.setdefault(life.machine, []).append((before, life))
+    return found
 
 
-def _was_lost(machine: MachineView, lives: Sequence[tuple[AttemptView | None, AttemptView]]) -> bool:
+def _was_lost(machine: MachineView, lives: _Lives) -> bool:
     """Say whether a machine was taken away; one that was let go was not."""
-    if machine.state != "gone":
+    if machine.id is None or machine.state != "gone":
         return False
-    return (machine.cause or "").startswith(_PREEMPTED) or any(life.end in _TAKEN_AWAY for _b, life in lives)
+    ended = (life.end for _before, life in lives.get(machine.id, ()))
+    return (machine.cause or "").startswith(_PREEMPTED) or any(end in _TAKEN_AWAY for end in ended)
 
 
 # --- regions ------------------------------------------------------------------------------------------
@@ -163,12 +173,11 @@ def _down(view: CampaignView, asked: Sequence[MachineView], rungs: Sequence[Rung
     region_of = {rung.offer: rung.region for rung in rungs}
     region: str | None = None
     offers: set[str | None] = set()
+    lives = _lives_by_machine(view)
     for machine in reversed(asked):
         offer = _offer(machine)
         here = region_of.get(offer or "")
-        failed = _was_refused(machine) or (
-            machine.id is not None and _was_lost(machine, lives_on(view, machine))
-        )
+        failed = _was_refused(machine) or _was_lost(machine, lives)
         if not failed or here is None or region not in (None, here):
             break
         region = here
