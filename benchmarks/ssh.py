@@ -113,7 +113,7 @@ def _true(machine: Rented) -> list[str]:
 
 def _start(folder: Path, machine: Rented, number: int) -> Turn:
     """Start a run on a machine that was used before, as `lastro run` does once it has decided to."""
-    turn = Turn(bare=_timed(lambda: (_call(_true(machine)), _call(_IMPORTS))))
+    turn = Turn(bare=_timed(lambda: _call(_true(machine))) + _timed(lambda: _call(_IMPORTS)))
     clock = SystemClock()
     home = Home(folder / "home")
     with turn.part("connected"):

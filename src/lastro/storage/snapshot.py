@@ -21,6 +21,7 @@ from lastro.errors import StorageError
 from lastro.locale import _
 from lastro.records import dataclass
 from lastro.storage.digest import digest_of_sums, sha256_file
+from lastro.storage.ignore import NAME, NOTHING, Ignored, read_ignored
 from lastro.units import show_bytes
 
 #: Folders that tools make for themselves. They are never code, tracked or not.
@@ -59,22 +60,29 @@ def code_files(folder: Path, excludes: Iterable[str] = (), only: Iterable[str] |
     Args:
         folder: the folder of the campaign file.
         excludes: relative POSIX paths of files and folders that are not code.
-        only: the files that are the code, as far as they are there; None: all but what git ignores.
+        only: the files that are the code, as far as they are there; None: all that neither git nor
+            `.lastroignore` leaves out.
 
     Raises:
         StorageError: git refuses to list the folder, or a symbolic link leaves it.
     """
     left_out = [PurePosixPath(name) for name in excludes]
-    found = _git_files(folder) if only is None else list(only)
-    names = set(_walk(folder, "") if found is None else found)
+    names = set(_names(folder) if only is None else only)
     kept = sorted((name for name in names if _is_code(name, left_out)), key=os.fsencode)
     return [name for name in kept if _usable(folder, name)]
 
 
 def folder_names(folder: Path) -> list[str]:
     """Return the names of all files that could be code, links and all. Raises StorageError."""
-    found = _git_files(folder)
-    return [name for name in (_walk(folder, "") if found is None else found) if _is_code(name, ())]
+    return [name for name in _names(folder) if _is_code(name, ())]
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the names of what neither git nor the folder's own file leaves out."""
+    found, ignored = _git_files(folder), read_ignored(folder)
+    if found is None:
+        return list(_walk(folder, "", ignored))
+    return [name for name in found if not ignored.file(name)]
 
 
 def is_huge(folder: Path) -> bool:
@@ -82,7 +90,7 @@ def is_huge(folder: Path) -> bool:
     if _git_files(folder) is not None:
         return False
     total = 0
-    for count, name in enumerate(_walk(folder, ""), start=1):
+    for count, name in enumerate(_walk(folder, "", read_ignored(folder)), start=1):
         with contextlib.suppress(OSError):
             total += (folder / name).lstat().st_size
         if count > HUGE_FILES or total > HUGE_BYTES:
@@ -92,7 +100,7 @@ def is_huge(folder: Path) -> bool:
 
 def _is_code(name: str, left_out: Sequence[PurePosixPath]) -> bool:
     path = PurePosixPath(name)
-    if name.endswith(".pyc") or any(part in CACHES for part in path.parts):
+    if name == NAME or name.endswith(".pyc") or any(part in CACHES for part in path.parts):
         return False
     return all(path != other and other not in path.parents for other in left_out)
 
@@ -110,7 +118,9 @@ def _usable(folder: Path, name: str) -> bool:
     if not _stays_inside(name, target):
         raise StorageError(
             _("the link {name} leaves the code folder (to {target})").format(name=name, target=target),
-            hint=_("put the file itself there, ignore the link in .gitignore, or name it as the corpus"),
+            hint=_(
+                "put the file itself there, leave the link out in .lastroignore, or name it as the corpus"
+            ),
         )
     return True
 
@@ -121,20 +131,21 @@ def _stays_inside(name: str, target: str) -> bool:
     return not (PurePosixPath(target).is_absolute() or joined == ".." or joined.startswith("../"))
 
 
-def _walk(folder: Path, prefix: str) -> Iterator[str]:
+def _walk(folder: Path, prefix: str, ignored: Ignored = NOTHING) -> Iterator[str]:
     try:
         entries = list(os.scandir(folder))
     except OSError as error:
         raise StorageError(
             _("{folder} cannot be listed: {error}").format(folder=folder, error=error.strerror),
-            hint=_("check its permissions, or ignore it in .gitignore"),
+            hint=_("check its permissions, or ignore it in .gitignore or .lastroignore"),
         ) from error
     for entry in entries:
+        name = f"{prefix}{entry.name}"
         if entry.is_dir(follow_symlinks=False):
-            if entry.name not in CACHES:
-                yield from _walk(Path(entry.path), f"{prefix}{entry.name}/")
-        else:
-            yield f"{prefix}{entry.name}"
+            if entry.name not in CACHES and not ignored.folder(name):
+                yield from _walk(Path(entry.path), f"{name}/", ignored)
+        elif not ignored.file(name):
+            yield name
 
 
 # --- git ----------------------------------------------------------------------------------------------
@@ -278,7 +289,7 @@ def size_warning(folder: Path, files: Sequence[str]) -> str | None:
     largest = max(files, key=lambda name: (folder / name).lstat().st_size)
     return _(
         "the code folder holds {size} in {count} files, the largest is {largest}; every run keeps a copy: "
-        "ignore data in .gitignore, or name it as the corpus"
+        "ignore data in .gitignore or .lastroignore, or name it as the corpus"
     ).format(size=show_bytes(total), count=len(files), largest=largest)
 
 
