@@ -34,7 +34,8 @@ class EventType(str, Enum):
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
     MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
-    MACHINE_REJECTED = "machine.rejected"  # machine, what (boot, preflight, node), why, by_offer: no work on it
+    # machine.rejected: machine, what (boot, preflight, node), why, by_offer: no work on it
+    MACHINE_REJECTED = "machine.rejected"
     # offer.left: offer, to, what (refused, boot, preflight, boxes, spot, region), why, figures
     OFFER_LEFT = "offer.left"
     OFFERS_SPENT = "offers.spent"  # why, then (stop, ask, wait), figures: no further offer is left
@@ -72,12 +73,12 @@ class EventType(str, Enum):
     COPY_VERIFIED = "copy.verified"  # where, root_digest, files, bytes, apart, rehearsal: a second copy
     COPY_WAIVED = "copy.waived"  # why: a person does without a second copy
 
-    # the stream of one attempt
-    ATTEMPT_STARTED = "attempt.started"  # run, name, attempt, machine, node, token, committed_step
     # the stream of one shell on a machine
     SHELL_OPENED = "shell.opened"  # machine, node, command (null: a terminal), why, silence_seconds
     SHELL_ENDED = "shell.ended"  # machine, seconds, code, ended_by (left, silence, or a limit), why
 
+    # the stream of one attempt
+    ATTEMPT_STARTED = "attempt.started"  # run, name, attempt, machine, node, token, committed_step
     ATTEMPT_LAUNCHED = "attempt.launched"  # shim, job (identities), supervisor, oom_score_adj
     ATTEMPT_ADOPTED = "attempt.adopted"  # supervisor: a new one found the job alive
     ATTEMPT_RESUMED = "attempt.resumed"  # step, folder, seconds
