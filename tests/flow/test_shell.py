@@ -105,6 +105,7 @@ def test_an_open_shell_holds_its_machine_and_what_it_wrote_is_on_the_disk_when_t
         assert home.wait(90) == 0, told.read_text()
 
     assert state_of(campaign) is MachineState.GONE
+    assert campaign.lastro("close", "--audit", "disk/campaigns/small").returncode == 0
     (kept,) = (campaign.disk / "rescued").rglob("notes.txt")
     assert kept.read_text() == "what was learned\n"
 
