@@ -147,6 +147,7 @@ def test_what_runs_on_a_node_that_dies_goes_on_on_another(campaign: QueuedCampai
     assert campaign.lastro("journal", "verify").returncode == 0
 
 
+@pytest.mark.long
 def test_a_second_home_closes_what_the_first_one_has_left_on_a_node(
     campaign: QueuedCampaign, slurm: Cluster, tmp_path: Path
 ) -> None:

@@ -232,6 +232,7 @@ def test_a_second_home_only_reads_what_the_first_one_drives(campaign: FarCampaig
     assert "owned by another home" in refused.stderr
 
 
+@pytest.mark.long
 def test_a_second_home_closes_what_the_first_one_has_left_there(
     campaign: FarCampaign, tmp_path: Path
 ) -> None:
