@@ -62,9 +62,8 @@ def at_work(layout: Layout, folder: Path) -> Iterator[tuple[Recipe, Place]]:
 STOPPED = [name for name, layout in LAYOUTS.items() if layout.stop_keeps is not None]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[pytest.mark.long] if "runpod, v" not in one else []) for one in STOPPED]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", STOPPED)
 def test_after_a_stop_and_a_start_it_goes_on_from_what_the_provider_has_kept(
     name: str, tmp_path: Path
 ) -> None:
