@@ -141,6 +141,7 @@ def shells_have_beaten_for(campaign: SmallCampaign, seconds: float) -> bool:
     return sign.stat().st_mtime - sign.parent.joinpath("order.json").stat().st_mtime > seconds
 
 
+@pytest.mark.long
 @pytest.mark.skipif(jail.why_not() is not None or os.geteuid() != 0, reason=str(jail.why_not()))
 def test_the_shell_of_a_jailed_machine_is_in_its_jail(
     campaign: SmallCampaign, monkeypatch: pytest.MonkeyPatch
