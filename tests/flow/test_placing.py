@@ -104,6 +104,16 @@ def test_a_run_that_is_bound_is_not_begun_elsewhere() -> None:
     assert isinstance(free, policy.Dispatch) and free.machine == "m-2"
 
 
+def test_while_nobody_answers_nothing_is_rented() -> None:
+    view = fresh_story().view(1)
+
+    away = policy.next_action(situation(view, plan_of(), away=True))
+    there = policy.next_action(situation(view, plan_of()))
+
+    assert isinstance(away, policy.Wait)
+    assert isinstance(there, policy.Rent)
+
+
 def test_one_that_is_silent_is_not_given_up_while_it_is_bound() -> None:
     story = fresh_story()
     story.machine("m", 0)

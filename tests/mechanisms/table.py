@@ -391,7 +391,7 @@ MECHANISMS = (
         "flow/policy.py",
         "    if now.away or _halt(now) is not None or not _lacks_machine(now)",
         "    if _halt(now) is not None or not _lacks_machine(now)",
-        "tests/flow/test_ssh.py::test_a_machine_that_does_not_answer_for_a_while_is_waited_for",
+        "tests/flow/test_placing.py::test_while_nobody_answers_nothing_is_rented",
     ),
     Mechanism(
         "a disk on another computer is known by its mark",
