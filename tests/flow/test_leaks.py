@@ -21,6 +21,7 @@ from lastro.errors import NotProven
 from lastro.paths import Home
 from lastro.procs.killtree import members
 from lastro.providers.base import Adopts, MachineRequest, MachineState, Made, Provider
+from lastro.providers.local import Local
 from lastro.providers.registry import provider_for
 from lastro.storage.home import home_id
 from tests.crash.dying import CALLS, FILES, SYNCS, Things, dies
@@ -195,20 +196,21 @@ def killed_while_renting(folder: Path, point: int, patch: pytest.MonkeyPatch) ->
     assert not closed
     result = json.loads((campaign.disk / "campaigns/small/close/report.json").read_text())
     assert [one["state"] for one in result["machines"]] in ([], ["gone"]), point
-    for home in (campaign.home, folder / "second"):
-        local = provider_for("local", Home(home), SystemClock())
-        for machine in local.machines():
-            assert machine.state is MachineState.GONE, point
-            assert not members(("LASTRO_MACHINE", machine.id)).all, point
+    closer = folder / "second" if second else campaign.home
+    ended = {one.id: one.state for one in Local(Home(closer), SystemClock()).machines()}
+    assert set(ended.values()) <= {MachineState.GONE}, point
+    # What a home that was lost has written down and never begun stays as it is there: it is no machine.
+    made = {one.id for one in Local(Home(campaign.home), SystemClock()).machines()} | set(ended)
+    wait_for(lambda: not made & {one.machine for one in Local(Home(closer), SystemClock()).traces()})
     return died
 
 
 def _close(arguments: list[str]) -> None:
-    """Close; that nothing can be decided is its answer here."""
+    """Close; that nothing can be decided is its answer, unless the run has come through."""
     try:
         main(arguments)
     except SystemExit as left:
-        assert left.code == NotProven.exit_code
+        assert left.code in (0, NotProven.exit_code)
 
 
 @pytest.mark.parametrize("point", [9, 16])
