@@ -22,6 +22,28 @@ class Mechanism:
 
 MECHANISMS = (
     Mechanism(
+        "who looks on writes nothing on a machine",
+        "providers/ssh/replica.py",
+        "            if not reading:\n",
+        "            if True:\n",
+        "tests/flow/test_ssh_logs.py::"
+        "test_what_is_printed_is_followed_to_the_end_although_home_is_off_and_the_cable_is_cut",
+    ),
+    Mechanism(
+        "a job beside an open shell is not idle",
+        "run/limits.py",
+        "        if self._order.machine in self._shells.held(now):\n",
+        "        if False:\n",
+        "tests/run/test_limits.py::test_a_job_is_not_idle_while_somebody_has_a_shell_on_its_machine",
+    ),
+    Mechanism(
+        "a shell is ended before a limit is reached",
+        "rules/shell.py",
+        "LEAVING_SECONDS = 60.0",
+        "LEAVING_SECONDS = 0.0",
+        "tests/rules/test_shell.py::test_a_shell_is_ended_a_minute_before_the_first_limit",
+    ),
+    Mechanism(
         "a seat that was taken away is nobody's, so its run is begun elsewhere",
         "flow/presence.py",
         "if holder is not None and holder.pid == 0:",
@@ -619,7 +641,7 @@ MECHANISMS = (
     Mechanism(
         "a lot stays while a person decides after a pilot",
         "run/limits.py",
-        "cause.end is End.LIMIT and not (paid and cause.limit == LimitKind.PILOT.value)",
+        "cause.end is End.LIMIT and not (stays and cause.limit == LimitKind.PILOT.value)",
         "cause.end is End.LIMIT",
         "tests/run/test_limits.py::test_a_lot_stays_while_a_person_decides_after_a_pilot",
     ),
@@ -1058,7 +1080,7 @@ MECHANISMS = (
     Mechanism(
         "a limit lets the machine go",
         "run/supervisor.py",
-        "release_after(lives[-1].cause, self._order.limits.lease)",
+        "release_after(lives[-1].cause, self._order.limits.lease, held=held)",
         "pass",
         "tests/run/test_limits.py::test_a_budget_pauses_the_run_and_the_machine_is_asked_to_go",
     ),
@@ -1564,7 +1586,7 @@ MECHANISMS = (
     Mechanism(
         "a window that is over ends the job",
         "rules/limits.py",
-        "(from_iso(limits.deadline_at) if limits.deadline_at else None, LimitKind.DEADLINE),",
+        "(from_iso(self.deadline_at) if self.deadline_at else None, LimitKind.DEADLINE),",
         "(None, LimitKind.DEADLINE),",
         "tests/run/test_limits.py::test_a_window_that_is_over_ends_a_job_that_ignores_everything",
     ),
