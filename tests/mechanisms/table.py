@@ -26,8 +26,7 @@ MECHANISMS = (
         "providers/ssh/replica.py",
         "            if not reading:\n",
         "            if True:\n",
-        "tests/flow/test_ssh_logs.py::"
-        "test_what_is_printed_is_followed_to_the_end_although_home_is_off_and_the_cable_is_cut",
+        "tests/providers/ssh/test_replica.py::test_who_looks_on_brings_nothing_there",
     ),
     Mechanism(
         "a job beside an open shell is not idle",

@@ -72,6 +72,21 @@ def test_a_machine_cannot_write_outside_of_the_copy(tmp_path: Path, name: str) -
     assert not list(tmp_path.rglob("evil"))
 
 
+def test_who_looks_on_brings_nothing_there(tmp_path: Path) -> None:
+    made, channel = replica(tmp_path, put=lambda _facts: ({"done": True}, b""))
+    campaign = made.local.campaign("small")
+    campaign.journal.mkdir(parents=True)
+    campaign.stream("home-1").write_text("{}\n")
+
+    made.exchange(campaign, "home-1", (), reading=True)
+    assert not [one for one in channel.asked if one["ask"] == "put"]
+
+    made.exchange(campaign, "home-1", (), now=True)
+    assert [one["path"] for one in channel.asked if one["ask"] == "put"] == [
+        "campaigns/small/journal/home-1.jsonl"
+    ]
+
+
 @pytest.mark.parametrize("name", ["../../../../../evil", "/evil"])
 def test_an_output_cannot_lie_outside_of_the_outputs(tmp_path: Path, name: str) -> None:
     made, _channel = replica(tmp_path, list=lambda _facts: ({}, json.dumps([[name, 1]]).encode()))
