@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from lastro.errors import StorageError
 from lastro.locale import _
 
 TEMPORARY = ".tmp-"
+_ASIDE = re.compile(r"\.tmp-(.+-[0-9a-f]{12}|[0-9a-f]{12}-.+)", re.DOTALL)
 #: From so many files on, one `syncfs` is taken instead of an fsync for each.
 MANY = 8
 #: File systems of the kernel for which `syncfs` does what fsync of each file would.
@@ -29,6 +31,11 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 def is_full(error: BaseException | None) -> bool:
     """Tell whether an error says that there is no room left, or that a quota is used up."""
     return isinstance(error, OSError) and error.errno in _FULL
+
+
+def is_aside(name: str) -> bool:
+    """Tell whether a file's name is one that something is written under here, which a kill may have left."""
+    return _ASIDE.fullmatch(name) is not None
 
 
 def _aside(path: Path) -> Path:

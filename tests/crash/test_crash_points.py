@@ -33,6 +33,7 @@ SAMPLE = {
         "ingest:2",
         "delete:6",
         "close:14",
+        "write_lock:2",
     ),
     "lastro.run": ("take_seat:3", "prepare:4", "claim_attempt:4", "_open_stream:1", "_checkpoint:1"),
 }

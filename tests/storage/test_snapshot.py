@@ -47,6 +47,15 @@ def test_without_git_the_code_is_every_file_but_caches_and_what_is_left_out(code
     assert code_files(code, ["disk", "data/d.npz", "campaign.yaml"]) == ["lib/net.py", "train.py"]
 
 
+@pytest.mark.parametrize("name", [".tmp-lastro.lock-b13d6e72f510", ".tmp-b13d6e72f510-start.sh"])
+def test_what_a_kill_has_left_of_a_file_of_lastro_is_no_code(code: Path, name: str) -> None:
+    before = code_files(code)
+    (code / name).write_text("half")
+    (code / ".tmp-mine").write_text("somebody's own")
+
+    assert code_files(code) == sorted([*before, ".tmp-mine"])
+
+
 def test_with_git_the_code_is_tracked_and_untracked_but_not_ignored(code: Path) -> None:
     git(code.parent, "init", "-q")
     (code / ".gitignore").write_text("*.log\n")

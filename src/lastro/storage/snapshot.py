@@ -102,6 +102,8 @@ def _is_code(name: str, left_out: Sequence[PurePosixPath]) -> bool:
     path = PurePosixPath(name)
     if name == NAME or name.endswith(".pyc") or any(part in CACHES for part in path.parts):
         return False
+    if atomic.is_aside(path.name):
+        return False  # lastro itself was killed while it wrote it
     return all(path != other and other not in path.parents for other in left_out)
 
 
