@@ -19,7 +19,7 @@ from tests.providers.ssh.sshd import Rented, rented
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 #: What depends on where a machine is: whether its disk outlives its home or is a second copy, and how often
 #: home looks at it.
-_OF_PLACES = {"caches.pointed", "copy.verified", "disk.attached", "stream.ingested"}
+_OF_PLACES = {"caches.kept", "caches.pointed", "copy.verified", "disk.attached", "stream.ingested"}
 
 
 @dataclass(frozen=True)
