@@ -86,7 +86,7 @@ def outcome(campaign: SmallCampaign) -> dict[str, Any]:
         "decision": done["decision"],
         "runs": [(run["id"], run["status"], run["steps"], len(run["attempts"])) for run in done["runs"]],
         "outputs": {
-            str(path.relative_to(run)): path.read_bytes()
+            str(path.relative_to(run.parent)): path.read_bytes()
             for run in runs
             for path in sorted((run / "outputs").rglob("*"))
             if path.suffix in (".csv", ".safetensors")
