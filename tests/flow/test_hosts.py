@@ -113,9 +113,21 @@ def die(host: Rented) -> None:
 
 
 def test_runs_are_spread_over_hosts_and_close_at_home(campaign: FarCampaign) -> None:
+    """Each host's machine is billed at that host's own price."""
     campaign.edit("pace: 0.02", "pace: 0.05")
+    (campaign.folder / "offers.yaml").write_text(
+        "offers:\n"
+        "  - {name: first, kind: hourly, price: 1 USD, provider: root@one}\n"
+        "  - {name: second, kind: hourly, price: 3 USD, provider: root@two}\n"
+    )
 
     done = campaign.json("run")
+
+    leases = {one["provider"].rpartition("@")[2]: one["lease"] for one in done["machines"]}
+    assert {host: (lease["offer"], lease["price"]["amount"]) for host, lease in leases.items()} == {
+        "one": ("first", "1.00"),
+        "two": ("second", "3.00"),
+    }
 
     assert done["exit_code"] == 0, done
     assert done["decision"]["verdict"] == "adopt"

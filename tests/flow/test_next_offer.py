@@ -54,6 +54,7 @@ def test_an_offer_that_has_shown_nothing_is_asked() -> None:
     [
         (Shown(refusals=8, waited_seconds=127), "refused", "refused 8 times in a row"),
         (Shown(boots=1, boot_why="it had not booted"), "boot", "it had not booted"),
+        (Shown(queues=1, queue_why="it had not begun"), "queue", "it had not begun"),
         (Shown(by_offer="driver 525"), "preflight", "every machine of it would be refused: driver 525"),
         (
             Shown(boxes=2, box_why="hot card"),
@@ -108,6 +109,15 @@ def test_offers_of_a_region_that_is_down_are_skipped() -> None:
     assert isinstance(move, Move) and (move.to.offer, move.what) == ("b", "region")
     assert isinstance(nothing, Nothing)
     assert [one.offer for one in nothing.askable] == ["a", "c"]
+
+
+def test_a_queue_that_gave_no_turn_may_give_one_later_and_a_machine_that_did_not_boot_may_not() -> None:
+    nothing = next_offer(
+        standing(current="c", left={"a": "queue", "b": "boot"}, shown=Shown(refusals=8, waited_seconds=127))
+    )
+
+    assert isinstance(nothing, Nothing)
+    assert [one.offer for one in nothing.askable] == ["c", "a"]
 
 
 # --- spot ---------------------------------------------------------------------------------------------
@@ -183,6 +193,9 @@ _SHOWN = st.builds(
     refusals=st.integers(0, 10),
     waited_seconds=st.floats(0, 1e6),
     boots=st.integers(0, 2),
+    boot_why=st.just("no boot"),
+    queues=st.integers(0, 2),
+    queue_why=st.just("no turn"),
     by_offer=st.none() | st.just("driver"),
     boxes=st.integers(0, 3),
     spot=st.builds(

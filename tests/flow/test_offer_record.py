@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 from lastro.billing import Lease
-from lastro.flow.moving_on import reopen
+from lastro.flow.moving_on import place_in, reopen
 from lastro.flow.next_offer import Situation
-from lastro.flow.offer_record import situation_of
+from lastro.flow.offer_record import rungs_of, situation_of
 from lastro.flow.waiting_cost import waiting_cost
 from lastro.journal.events import EventType as E
 from lastro.plan.parts import Span
 from lastro.plan.rung import Rung
 from lastro.plan.tariffs import DiskTariff, Tariffs
+from lastro.providers.base import Traits
 from lastro.rules import MoveOn
 from tests.flow.test_policy_money import usd
 from tests.view.story import HOURLY, Story, planned
@@ -67,10 +69,38 @@ def test_what_was_let_go_before_any_work_is_told_apart() -> None:
     rejected(story, "m-1", "a", 1, "preflight")
     rejected(story, "m-2", "a", 3, "node")
     rejected(story, "m-3", "a", 5, "boot")
+    rejected(story, "m-4", "a", 7, "queue")
 
     shown = standing(story, rung("a"), rung("b")).shown
 
     assert (shown.boxes, shown.box_why, shown.boots, shown.by_offer) == (2, "m-2: node", 1, None)
+    assert (shown.queues, shown.queue_why) == (1, "m-4: queue")
+
+
+def test_the_offers_that_can_be_asked_are_all_or_one_of_each_place_or_the_first() -> None:
+    main, spare = "slurm://main", "slurm://spare"
+    ladder = tuple(
+        replace(rung(name), place=place)
+        for name, place in zip("abcd", (main, main, None, spare), strict=True)
+    )
+    plan: Any = SimpleNamespace(ladder=ladder)
+
+    def asked(**traits: bool) -> str:
+        base = Traits(creates=True, own_workdir=True, takes_faults=False)
+        return "".join(one.offer for one in rungs_of(plan, replace(base, **traits)))
+
+    assert asked(takes_offers=True) == "abcd"
+    assert asked(takes_places=True) == "acd"
+    assert asked() == "a"
+
+
+def test_an_offers_machines_are_asked_for_at_its_place_also_where_it_is_the_only_one() -> None:
+    far = replace(rung("b"), place="slurm://spare")
+    plan: Any = SimpleNamespace(ladder=(rung("a"), far), place=None)
+    alone: Any = SimpleNamespace(ladder=(), place="slurm://main")
+
+    assert place_in(plan, far.lease) == "slurm://spare" and place_in(plan, rung("a").lease) is None
+    assert place_in(alone, rung("a").lease) == "slurm://main"
 
 
 def test_a_machine_on_which_a_run_has_worked_ends_the_count_of_bad_boxes() -> None:

@@ -49,6 +49,16 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield made
 
 
+def priced_by_partition(campaign: QueuedCampaign, rules: str, **offers: str) -> None:
+    """Give a campaign one offer for each partition, in their order, and when one is left for the next."""
+    rows = [f"  - {{name: {name}, {row}, seen: 2026-11-30}}\n" for name, row in offers.items()]
+    (campaign.folder / "offers.yaml").write_text("offers:\n" + "".join(rows))
+    path = campaign.folder / "campaign.yaml"
+    path.write_text(
+        path.read_text() + f"stages:\n  run: {{each: run, hours: 0.01, gpu: 1}}\nmove_on: {{{rules}}}\n"
+    )
+
+
 def queued_campaign(folder: Path, slurm: Cluster) -> QueuedCampaign:
     made = small_campaign(folder)
     campaign = QueuedCampaign(made.folder, made.home, slurm)
@@ -174,7 +184,11 @@ def test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice(
     campaign: QueuedCampaign, slurm: Cluster
 ) -> None:
     campaign.edit("slurm: {time: 10}", "slurm: {time: 10, exclusive: true}")
+    """It was spot, and lost once is enough here: the run goes on in the partition that nobody preempts."""
     campaign.edit("pace: 0.02", "pace: 0.1")
+    storm = "kind: spot, price: 0.10 USD, provider: slurm://main, interruptions: 6h"
+    calm = "kind: hourly, price: 1 USD, provider: slurm://urgent"
+    priced_by_partition(campaign, "spot_losses: 1", storm=storm, calm=calm)
     told = campaign.folder.parent / "told"
     urgent = campaign.folder / "urgent.sh"
     urgent.write_text("#!/bin/sh\n#SBATCH --exclusive\nsleep 5\n")
@@ -186,11 +200,34 @@ def test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice(
         )
         assert home.wait(150) == 0, told.read_text()
 
-    first, second = campaign.json("status")["runs"][0]["attempts"]
+    status = campaign.json("status")
+    first, second = status["runs"][0]["attempts"]
+    assert [one["lease"]["offer"] for one in status["machines"]] == ["storm", "calm"]
+    assert [(one["to"], one["what"]) for one in status["plan"]["moves"]] == [("calm", "spot")]
     assert first["end"] == "notice"
     assert "preempted by another job (PREEMPTED)" in told.read_text()
     assert second["resumed_step"] == first["committed_step"] > 12
     assert campaign.totals() == {"control": SUM_TO_40, "better": SUM_TO_40}
+
+
+def test_a_partition_that_gives_no_turn_is_left_for_the_next_one_and_nothing_waits_there(
+    campaign: QueuedCampaign, slurm: Cluster
+) -> None:
+    cheap = "kind: hourly, price: 1 USD, provider: slurm://shut"
+    dear = "kind: hourly, price: 2 USD, provider: slurm://main"
+    priced_by_partition(campaign, "queue: 2s", cheap=cheap, dear=dear)
+
+    done = campaign.json("run", "--only", "control")
+
+    assert [(one["offer"], one["to"], one["what"]) for one in done["plan"]["moves"]] == [
+        ("cheap", "dear", "queue")
+    ]
+    assert done["runs"][0]["status"] == "completed"
+    first, second = done["machines"]
+    assert first["state"] == "gone" and first["seconds"] == 0.0 and second["seconds"] > 0
+    cheap_line, dear_line = done["cost"]["lines"]
+    assert cheap_line["amount"]["amount"] == "0.00" and float(dear_line["amount"]["amount"]) > 0
+    assert "PENDING" not in slurm.jobs().values()
 
 
 @pytest.mark.long

@@ -29,13 +29,14 @@ from lastro.flow.echo import Echo
 from lastro.flow.guarding import Guarding, before_deletion, rescue_what_can_be
 from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.inherited import Inherited
-from lastro.flow.lease_choice import bought_for, lease_for
+from lastro.flow.lateness import Lateness
+from lastro.flow.lease_choice import lease_at
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
 from lastro.flow.measured_saves import expected_save
 from lastro.flow.money import may_bill
 from lastro.flow.moot import Foreseen, moot_runs
-from lastro.flow.moving_on import Moving, boot_of, despair
+from lastro.flow.moving_on import Moving, boot_of, despair, place_in
 from lastro.flow.orders import (
     Place,
     code_of,
@@ -137,7 +138,7 @@ class Driver:
         self._retiring: set[str] = set()
         self._told.fired.update(str(facts.get("key")) for facts in drive.session.view().faults)
         self._mirrored = 0.0
-        self._booting: dict[str, float] = {}
+        self._lateness = Lateness(drive.plan.move_on)
         self._inherited = Inherited(drive.session, drive.provider, drive.clock)
         self._noticed: dict[tuple[str, int], float] = {}
         self._gone: frozenset[str | None] = frozenset()
@@ -242,7 +243,9 @@ class Driver:
             refusals=self._refusals.fewest(places) if places else self._moving.refusals,
             retry_in=self._retry_in(),
             shells=self._open_shells(),
-            overdue=self._overdue(machines),
+            overdue=self._lateness.look(
+                machines.values(), self._d.clock.monotonic(), has_other=choice.has_other
+            ),
             choice=choice,
             places=places,
             shut=self._refusals.shut(self._d.clock.monotonic()),
@@ -368,19 +371,6 @@ class Driver:
             self._told.queues[machine.id] = str(machine.queued)
             self._d.tell(_("machine {id}: {why}").format(id=machine.id, why=machine.queued))
 
-    def _overdue(self, machines: Mapping[str, Machine]) -> Mapping[str, str]:
-        """Return the machines that have not come up by then. Counted by this process: clocks step."""
-        now, late = self._d.clock.monotonic(), {}
-        for machine in machines.values():
-            if machine.state is not MachineState.BOOTING or machine.queued is not None:
-                continue
-            waited = now - self._booting.setdefault(machine.id, now)
-            if waited > self._d.plan.move_on.boot_seconds:
-                late[machine.id] = _("machine {id} had not booted after {time}").format(
-                    id=machine.id, time=show_duration(timedelta(seconds=waited))
-                )
-        return late
-
     def _describe(self, machine_id: str) -> Machine:
         """Ask the provider; of another home's machine it may know nothing here, which is not "gone"."""
         try:
@@ -459,8 +449,8 @@ class Driver:
         tag = f"{self._d.session.facts.key}-{len(view.machines) + 1}-{secrets.token_hex(3)}"
         place = action.place or self._d.provider.name
         lease = self._moving.choose(view).lease
-        if action.place is not None and bought_for(view, place):
-            lease = lease_for(self._d.plan, view, place)
+        if action.place is not None:
+            lease = lease_at(self._d.plan, view, place, lease)
         self._d.writer.append(
             EventType.MACHINE_INTENDED,
             tag=tag,
@@ -491,7 +481,7 @@ class Driver:
             workdir=Path(self._d.session.facts.campaign_file).parent,
             unattended_seconds=unattended_seconds(self._d.plan, lease),
             sbatch=self._d.plan.sbatch,
-            place=place if self._d.provider.places else None,
+            place=place if self._d.provider.places else self._place_of(lease),
         )
         try:
             machine = self._d.provider.create(request)
@@ -500,7 +490,11 @@ class Driver:
             return
         self._moving.had()
         self._refusals.forget(place)
-        self._note_created(tag, machine, place)
+        self._note_created(tag, machine, request.place or place)
+
+    def _place_of(self, lease: Lease | None) -> str | None:
+        """Return where a machine of a lease is asked for, where that goes by its offer."""
+        return place_in(self._d.plan, lease) if self._d.provider.traits.takes_places else None
 
     def _note_created(self, tag: str, machine: Machine, place: str) -> None:
         self._d.writer.append(

@@ -7,7 +7,7 @@ from pathlib import Path
 from lastro.paths import Disk, Home
 from lastro.providers.registry import full_name, is_far
 from lastro.providers.ssh.ssh import DEFAULT_DISK, replica_key
-from lastro.providers.ssh.target import SCHEME, SEPARATOR, each_of
+from lastro.spec.addresses import SCHEME, SEPARATOR, each_of
 from lastro.spec.campaign import Campaign
 
 

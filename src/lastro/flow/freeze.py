@@ -67,7 +67,7 @@ _DERIVED = {
     "disk_need", "decision_points", "expected_save", "tariffs", "ladder",
 }  # fmt: skip
 _SAYS_NOTHING = {"created_at", "code_git"} | _DERIVED
-_PLACE = {"provider", "disk", "machines", "lease", "boot_seconds"}
+_PLACE = {"provider", "disk", "machines", "lease", "boot_seconds", "place", "leases_at"}
 _CODE = {"code_digest", "code_excludes", "code_only"}
 _SAVES = {"checkpoints", "resume_arg"}
 

@@ -25,3 +25,13 @@ def lease_for(plan: Plan, view: CampaignView, provider: str) -> Lease | None:
     valid = [one for one in bought if is_valid(one, view.at)]
     ends = sorted(valid or bought[-1:], key=lambda one: one.lease.ends_at or "")
     return ends[0].lease
+
+
+def lease_at(plan: Plan, view: CampaignView, host: str, otherwise: Lease | None) -> Lease | None:
+    """Return the lease under which the machine of one of several hosts is taken now. Pure.
+
+    What was bought by hand for it comes first, then what the plan says of it. None: nobody knows its price.
+    """
+    if bought_for(view, host):
+        return lease_for(plan, view, host)
+    return plan.leases_at.get(host, otherwise)

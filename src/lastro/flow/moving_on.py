@@ -58,7 +58,7 @@ def choose(plan: Plan, view: CampaignView, provider: Provider, tried: Tried) -> 
     """
     if bought_for(view, provider.name):
         return Choice(lease=lease_for(plan, view, provider.name))
-    rungs = rungs_of(plan, by_offer=provider.traits.takes_offers)
+    rungs = rungs_of(plan, provider.traits)
     waiting = waiting_cost(plan, view)
     situation = situation_of(plan, view, rungs, waiting.single)
     offer = rules.next_offer(situation)
@@ -115,6 +115,12 @@ def boot_of(plan: Plan, lease: Lease | None) -> float:
     """Return how long a machine under a lease takes to come up, in seconds."""
     of_offer = (rung.boot_seconds for rung in plan.ladder if lease is not None and rung.offer == lease.offer)
     return next(of_offer, plan.boot_seconds)
+
+
+def place_in(plan: Plan, lease: Lease | None) -> str | None:
+    """Return where the machines of a lease are had; None: wherever the campaign runs."""
+    of_offer = (rung.place for rung in plan.ladder if lease is not None and rung.offer == lease.offer)
+    return next(of_offer, plan.place)
 
 
 class Moving:

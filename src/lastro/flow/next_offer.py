@@ -16,9 +16,10 @@ from lastro.rules import MoveOn
 from lastro.units import Money, show_duration
 
 #: Why an offer is left: codes, as the journal has them.
-REFUSED, BOOT, PREFLIGHT, BOXES, SPOT, REGION = "refused", "boot", "preflight", "boxes", "spot", "region"
+REFUSED, QUEUE, BOOT, PREFLIGHT = "refused", "queue", "boot", "preflight"
+BOXES, SPOT, REGION = "boxes", "spot", "region"
 #: Left for want of a machine: nothing has been shown that would speak against one that comes later.
-_NO_CAPACITY = (REFUSED, REGION)
+_NO_CAPACITY = (REFUSED, QUEUE, REGION)
 #: Losses of a spot offer before its money is looked at: one life says nothing of the next.
 MIN_LOSSES = 2
 _HOUR = Decimal(3600)
@@ -43,15 +44,17 @@ class Shown:
     """What an offer has shown since it was taken up.
 
     `refusals`: in a row, the last things that it did; `waited_seconds`: since the first of them. `boots`:
-    machines that did not come up. `by_offer`: why every machine of it would be refused; None: nothing says
-    so. `boxes`: machines that were let go for what they are themselves since a run has worked on one;
-    `box_why`: the last of these.
+    machines that did not come up. `queues`: those that waited too long for their turn. `by_offer`: why every
+    machine of it would be refused; None: nothing says so. `boxes`: machines that were let go for what they
+    are themselves since a run has worked on one; `box_why`: the last of these.
     """
 
     refusals: int = 0
     waited_seconds: float = 0.0
     boots: int = 0
     boot_why: str = ""
+    queues: int = 0
+    queue_why: str = ""
     by_offer: str | None = None
     boxes: int = 0
     box_why: str = ""
@@ -183,6 +186,8 @@ def _reasons(now: Situation) -> Iterator[_Against]:
         yield _Against(PREFLIGHT, _("every machine of it would be refused: {why}").format(why=shown.by_offer))
     if shown.boots:
         yield _Against(BOOT, shown.boot_why, {"deadline_seconds": rules.boot_seconds})
+    if shown.queues:
+        yield _Against(QUEUE, shown.queue_why, {"queue_seconds": rules.queue_seconds})
     if shown.boxes >= rules.boxes:
         text = ngettext(
             "{count} machine was let go before any work, the last: {why}",

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from lastro.billing import LeaseKind, billed_seconds
 from lastro.clock import from_iso
-from lastro.flow.next_offer import BOOT, Shown, Situation, SpotAccount
+from lastro.flow.next_offer import BOOT, QUEUE, Shown, Situation, SpotAccount
 from lastro.journal.shares import kept_seconds
 from lastro.journal.views import AttemptView, CampaignView, MachineView
 from lastro.plan.model import Plan
 from lastro.plan.rung import Rung
+from lastro.providers.base import Traits
 from lastro.rules import End
 from lastro.units import Money
 
@@ -22,15 +23,19 @@ _PREEMPTED = "preempted"
 _Lives = Mapping[str, Sequence[tuple[AttemptView | None, AttemptView]]]
 
 
-def rungs_of(plan: Plan, *, by_offer: bool) -> tuple[Rung, ...]:
+def rungs_of(plan: Plan, traits: Traits) -> tuple[Rung, ...]:
     """Return the offers that can be asked, in their order; the only one where there is no ladder.
 
     Args:
         plan: the frozen one.
-        by_offer: the provider's machines go by the offer that is asked for; else all are the first one's.
+        traits: of its provider, whose machines go by the offer that is asked for, or by the place of it: the
+            first offer of each place is asked then. Else all are the first offer's.
     """
     if plan.ladder:
-        return plan.ladder if by_offer else plan.ladder[:1]
+        if traits.takes_offers:
+            return plan.ladder
+        by_place = {rung.place: rung for rung in reversed(plan.ladder)} if traits.takes_places else {}
+        return tuple(rung for rung in plan.ladder if rung in by_place.values()) or plan.ladder[:1]
     return (
         Rung(
             offer=plan.lease.offer if plan.lease is not None else plan.provider,
@@ -39,6 +44,7 @@ def rungs_of(plan: Plan, *, by_offer: bool) -> tuple[Rung, ...]:
             cost=None,
             slack_hours=plan.slack_hours,
             boot_seconds=plan.boot_seconds,
+            place=plan.place,
         ),
     )
 
@@ -92,12 +98,15 @@ def shown(view: CampaignView, machines: Sequence[MachineView]) -> Shown:
     rejected = [one.rejected for one in _since_work(view, machines) if one.rejected is not None]
     boots = [one for one in rejected if one.what == BOOT]
     by_offer = [one for one in rejected if one.by_offer]
-    boxes = [one for one in rejected if one.what != BOOT and not one.by_offer]
+    queues = [one for one in rejected if one.what == QUEUE]
+    boxes = [one for one in rejected if one.what not in (BOOT, QUEUE) and not one.by_offer]
     return Shown(
         refusals=len(refused),
         waited_seconds=_since(view, refused[-1]) if refused else 0.0,
         boots=len(boots),
         boot_why=boots[-1].why if boots else "",
+        queues=len(queues),
+        queue_why=queues[-1].why if queues else "",
         by_offer=by_offer[-1].why if by_offer else None,
         boxes=len(boxes),
         box_why=boxes[-1].why if boxes else "",

@@ -9,10 +9,11 @@ from dataclasses import field
 from lastro.billing import LeaseKind
 from lastro.flow.deciding import Standing
 from lastro.flow.halting import HaltRequest
+from lastro.flow.lateness import Late
 from lastro.flow.limits import bars_start, left_for_lease
 from lastro.flow.money import stormy, too_dear, weather_cap
 from lastro.flow.moving_on import MAX_REFUSALS, Choice
-from lastro.flow.next_offer import BOOT, Move, Nothing
+from lastro.flow.next_offer import Move, Nothing
 from lastro.flow.none_left import AskAgain, End, Question
 from lastro.flow.placing import next_place
 from lastro.flow.silence import left_behind, too_silent
@@ -51,7 +52,7 @@ class Situation:
     away: the computer that everything runs on does not answer now, and is expected back.
     refusals: how often in a row no machine was to be had; retry_in: seconds until it is worth asking again.
     shells: machines on which somebody has a terminal open.
-    overdue: machines that have not come up by their deadline, with the reason in words.
+    overdue: machines that have not come up, or had their turn, by their deadline.
     choice: which offer of the plan is asked, or why none is.
     places: of a provider of several computers, in the order in which they are taken; shut: those that had no
         machine to give a short while ago; barred: those whose machine is not used for what it is.
@@ -82,7 +83,7 @@ class Situation:
     refusals: int = 0
     retry_in: float = 0.0
     shells: frozenset[str] = frozenset()
-    overdue: Mapping[str, str] = field(default_factory=dict)
+    overdue: Mapping[str, Late] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
     places: tuple[str, ...] = ()
     shut: frozenset[str] = frozenset()
@@ -308,7 +309,8 @@ def _reject(now: Situation) -> Action | None:
         if machine.rejected is not None:
             return LetGo(machine=machine.id, why=machine.rejected.why)
         if machine.id in now.overdue:
-            return Reject(machine=machine.id, what=BOOT, why=now.overdue[machine.id])
+            late = now.overdue[machine.id]
+            return Reject(machine=machine.id, what=late.what, why=late.why)
     return None
 
 

@@ -17,8 +17,8 @@ from lastro.journal.views import CampaignView, MachineView
 from lastro.locale import _
 from lastro.plan.model import Plan
 from lastro.providers.registry import provider_for
-from lastro.providers.ssh.target import SEPARATOR
 from lastro.records import dataclass
+from lastro.spec.addresses import SEPARATOR
 
 #: How long a living `lastro run` may take to let its machines go after everything on them has ended.
 _PATIENCE_SECONDS = 120.0

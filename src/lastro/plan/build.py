@@ -10,6 +10,7 @@ from typing import Any
 from lastro.clock import iso
 from lastro.plan.best import best_of
 from lastro.plan.bill import disk_for
+from lastro.plan.by_host import leases_at
 from lastro.plan.calendar import Calendar, lay_out, without_unknown
 from lastro.plan.candidates import Candidate, Protocol, Question, reductions, whole
 from lastro.plan.disk_need import Measured, disk_need, state_of
@@ -150,6 +151,8 @@ def make_plan(  # noqa: PLR0913 - each is an input of its own, and all but two a
         tariffs=tariffs_of(market, chosen.taken.offer if chosen.taken else None, calendar, need),
         ladder=ladder_of(campaign, market, chosen),
         move_on=campaign.move_on.rules(),
+        place=chosen.taken.offer.place if chosen.taken else None,
+        leases_at=leases_at(campaign, chosen),
     )
 
 

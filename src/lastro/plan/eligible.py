@@ -9,6 +9,7 @@ from lastro.locale import _
 from lastro.plan.calendar import unknown_on
 from lastro.plan.intervals import GPU, Interval, Work
 from lastro.records import dataclass
+from lastro.spec.addresses import CLUSTER, is_within
 from lastro.spec.campaign import Campaign
 from lastro.spec.durations import card
 from lastro.spec.offers import Offer, Offers
@@ -50,8 +51,8 @@ def _reasons(
 
 
 def _where(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[str]:
-    provider = campaign.provider.split(":")[0]
-    if offer.provider in _WAYS and offer.provider != provider:
+    elsewhere = offer.provider in _WAYS and offer.provider != campaign.provider.split(":")[0]
+    if elsewhere or (offer.place is not None and not is_within(offer.place, campaign.provider)):
         yield _("it is had from {there}, the campaign runs on {here}").format(
             there=offer.provider, here=campaign.provider
         )
@@ -126,8 +127,15 @@ def on_demand_twin(market: Offers, offer: Offer) -> Offer | None:
         other
         for other in market.offers
         if other.kind is LeaseKind.HOURLY
-        and (other.provider, other.region, other.gpus) == (offer.provider, offer.region, offer.gpus)
+        and _seller(other) == _seller(offer)
+        and (other.region, other.gpus) == (offer.region, offer.gpus)
         and card(other.gpu or "") == card(offer.gpu or "")
         and other.machine_price is not None
     ]
     return min(twins, key=lambda one: one.machine_price.amount if one.machine_price else 0, default=None)
+
+
+def _seller(offer: Offer) -> str | None:
+    """Return whose machines an offer's are: partitions of a cluster are of one house."""
+    inside = offer.place is not None and is_within(offer.place, CLUSTER)
+    return CLUSTER if inside else offer.provider

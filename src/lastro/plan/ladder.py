@@ -97,6 +97,7 @@ def _rung(campaign: Campaign, one: Candidate, why: str) -> Rung:
         boot_seconds=one.offer.boot_seconds,
         gpu=one.offer.gpu,
         region=one.offer.region,
+        place=one.offer.place,
     )
 
 

@@ -84,7 +84,9 @@ class Plan:
     `tariffs`: what the bill is made from beside machines; None when nothing else is priced. `expected_save`:
     how large a checkpoint of a run is, before there is one; None: nobody knows. `sbatch`: what is asked of a
     cluster's queue, by option. `ladder`: the offers in the order in which they are taken, the first of them
-    `lease`'s; empty: there is no other. `move_on`: when one is left for the next.
+    `lease`'s; empty: there is no other. `move_on`: when one is left for the next. `place`: the host or the
+    partition of the option's offer; None: wherever the campaign runs. `leases_at`: what a machine of each
+    host is taken under, None where nobody knows; empty: all under `lease`.
     """
 
     campaign: str
@@ -140,6 +142,8 @@ class Plan:
     expected_save: ExpectedSave | None = None
     ladder: tuple[Rung, ...] = ()
     move_on: MoveOn = field(default_factory=MoveOn)
+    place: str | None = None
+    leases_at: Mapping[str, Lease | None] = field(default_factory=dict)
 
     def run(self, run: str) -> PlannedRun:
         """Return one run by its id or name. Raises KeyError."""
@@ -165,7 +169,9 @@ class Plan:
         value["tariffs"] = self.tariffs.as_json() if self.tariffs else None
         value["ladder"] = [rung.as_json() for rung in self.ladder]
         value["move_on"] = asdict(self.move_on) if self.move_on != MoveOn() else None
-        for name in ("estimates", "tariffs", "expected_save", "sbatch", "ladder", "move_on"):
+        value["leases_at"] = {place: one and one.as_json() for place, one in self.leases_at.items()}
+        late = ("estimates", "tariffs", "expected_save", "sbatch", "ladder", "move_on", "place", "leases_at")
+        for name in late:
             if not value[name]:  # a plan of before is written as it was, and so has its digest
                 del value[name]
         return _lists(value)  # type: ignore[no-any-return]
@@ -187,6 +193,9 @@ class Plan:
         fields["hang"] = HangPolicy(**fields.get("hang", {}))
         fields["ladder"] = tuple(Rung.from_json(rung) for rung in fields.get("ladder", ()))
         fields["move_on"] = MoveOn(**fields.get("move_on", {}))
+        fields["leases_at"] = {
+            place: Lease.from_json(one) if one else None for place, one in fields.get("leases_at", {}).items()
+        }
         for name, read_one in _OPTIONAL.items():
             fields[name] = read_one(fields[name]) if fields.get(name) is not None else None
         return cls(**fields)

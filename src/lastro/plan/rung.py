@@ -16,7 +16,8 @@ class Rung:
 
     `lease` None: machines are rented under none, so there is no other rung. `cost`: the whole campaign on it;
     None: unknown. `end_hours`: when that ends; `slack_hours`: of the window; None: unknown, or there is no
-    window. `gpu` and `region` as the offers file has them.
+    window. `gpu` and `region` as the offers file has them. `place`: the host or partition at which its
+    machines are had; None: wherever the campaign runs.
     """
 
     offer: str
@@ -28,6 +29,7 @@ class Rung:
     boot_seconds: float = 0.0
     gpu: str | None = None
     region: str | None = None
+    place: str | None = None
 
     @property
     def kind(self) -> LeaseKind | None:

@@ -35,6 +35,7 @@ class Traits:
     a while, and goes on meanwhile.
     allotted: it is another computer, which a queue has allotted and which sees the same disk as this one.
     takes_offers: its machines go by the offer that is asked for. False where every offer is the same machine.
+    takes_places: they are had at the place that an offer names, such as a partition of a cluster.
     """
 
     creates: bool
@@ -44,6 +45,7 @@ class Traits:
     far: bool = False
     allotted: bool = False
     takes_offers: bool = False
+    takes_places: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

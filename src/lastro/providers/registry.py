@@ -16,10 +16,9 @@ from lastro.providers.local import Local
 from lastro.providers.slurm.slurm import Slurm
 from lastro.providers.ssh.hosts import Hosts, name_of
 from lastro.providers.ssh.ssh import Ssh
-from lastro.providers.ssh.target import each_of, is_address
+from lastro.spec.addresses import CLUSTER, each_of, is_address
 
 _PROVIDERS: Mapping[str, type[Here] | type[Local]] = {"here": Here, "local": Local}
-_SLURM = "slurm"
 
 
 def traits_of(spec: str) -> Traits | None:
@@ -68,8 +67,8 @@ def provider_for(spec: str, home: Home, clock: Clock) -> Provider:
         return Slurm(spec, home, clock)
     name = spec.partition("://")[0]
     if spec not in _PROVIDERS:
-        near = difflib.get_close_matches(name, [*_PROVIDERS, _SLURM], n=1)
-        known = ", ".join([*_PROVIDERS, "ssh://user@host", _SLURM])
+        near = difflib.get_close_matches(name, [*_PROVIDERS, CLUSTER], n=1)
+        known = ", ".join([*_PROVIDERS, "ssh://user@host", CLUSTER])
         raise UsageError(
             _("there is no provider {spec!r}").format(spec=spec),
             hint=_("did you mean {name!r}?").format(name=near[0])
@@ -86,4 +85,4 @@ def provider_for(spec: str, home: Home, clock: Clock) -> Provider:
 
 def _is_slurm(spec: str) -> bool:
     """Tell whether a provider is a cluster: `slurm`, or `slurm://PARTITION`."""
-    return spec == _SLURM or spec.startswith(f"{_SLURM}://")
+    return spec == CLUSTER or spec.startswith(f"{CLUSTER}://")

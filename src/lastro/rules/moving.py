@@ -10,13 +10,16 @@ STOP, ASK, WAIT = "stop", "ask", "wait"
 
 @dataclass(frozen=True, kw_only=True)
 class MoveOn:
-    """See `spec.move_on`. `spot_losses` None: spot is left by what it costs alone.
+    """See `spec.move_on`.
 
-    Eight refusals, with the pauses between them, are two minutes: shortages that are shorter are common.
+    `spot_losses` None: spot is left by what it costs alone. `queue_seconds` None: a machine may wait for its
+    turn for ever. Eight refusals, with the pauses between them, are two minutes: shortages that are shorter
+    are common.
     """
 
     refusals: int = 8
     boot_seconds: float = 600.0
+    queue_seconds: float | None = None
     boxes: int = 2
     spot_losses: int | None = None
     ask_every_seconds: float = 300.0

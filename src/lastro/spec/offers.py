@@ -9,7 +9,9 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from lastro.billing import Lease, LeaseKind
+from lastro.errors import UsageError
 from lastro.locale import _
+from lastro.spec.addresses import place_of
 from lastro.spec.base import Contradiction, Duration, DurationOrZero, Problem, Strict, Text, as_tuple, shown
 from lastro.spec.by_hour import ByHour
 from lastro.spec.disks import Disk
@@ -57,6 +59,9 @@ class Offer(Strict):
     machine is told of it; None: nobody knows. `boot` is how long its machines take to come up, `lead` how
     long it takes until the first can be had. `provider` None: anywhere. `disk` and `egress` name rows of the
     same file.
+
+    A `provider` that is an address (`root@gpu7`) or a partition (`slurm://scavenge`) is a place: this is what
+    a machine costs there, and lastro takes it there by itself.
     """
 
     name: Text
@@ -98,6 +103,11 @@ class Offer(Strict):
         if self.price is None or self.per is Per.MACHINE:
             return self.price
         return self.price.times(self.gpus)
+
+    @property
+    def place(self) -> str | None:
+        """The host or the partition at which its machines are had; None: no provider, or a company."""
+        return place_of(self.provider)
 
     @property
     def renewable(self) -> bool:
@@ -157,6 +167,10 @@ class Offer(Strict):
                 *((("by_hour", part), price) for part, price in (self.by_hour or {}).items()),
             ]
         )
+        try:
+            place_of(self.provider)
+        except UsageError as error:
+            problems.append(Problem(("provider",), error.message, error.hint))
         if self.by_hour is None and "utc" in self.model_fields_set:
             problems.append(
                 Problem(("utc",), _("utc says when the hours of by_hour are, and there are none"))

@@ -27,7 +27,7 @@ def ladder_lines(plan: Plan) -> Iterator[str]:
         others = _("{others} and {count} more").format(others=others, count=len(following) - _SHOWN)
     yield _("When {offer} cannot be had: {others}.").format(offer=first.offer, others=others)
     traits = traits_of(plan.provider)
-    if traits is None or not traits.takes_offers:
+    if traits is None or not (traits.takes_offers or (traits.takes_places and _of_places(plan))):
         yield _("On {provider} a person gets them: lastro asks for no other machine there.").format(
             provider=plan.provider
         )
@@ -39,6 +39,11 @@ def ladder_lines(plan: Plan) -> Iterator[str]:
         boot=show_duration(timedelta(seconds=rules.boot_seconds)),
         then=_then(rules.when_none_left),
     )
+
+
+def _of_places(plan: Plan) -> bool:
+    """Say whether the offers are of several places."""
+    return len({rung.place for rung in plan.ladder}) > 1
 
 
 def _rung(rung: Rung) -> str:

@@ -62,6 +62,7 @@ NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={n1} CPUs=2 RealMemory=1
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={n2} CPUs=2 RealMemory=1000
 PartitionName=main Nodes=n1,n2 Default=YES MaxTime=1:00:00 State=UP PriorityTier=1 PreemptMode=REQUEUE
 PartitionName=urgent Nodes=n1,n2 MaxTime=1:00:00 State=UP PriorityTier=10 PreemptMode=OFF
+PartitionName=shut Nodes=n1,n2 MaxTime=1:00:00 State=DOWN PriorityTier=1 PreemptMode=OFF
 """
 
 

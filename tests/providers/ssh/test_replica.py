@@ -14,7 +14,7 @@ from lastro.errors import ProviderError, StorageError
 from lastro.paths import Disk
 from lastro.providers.ssh.channel import Channel
 from lastro.providers.ssh.replica import Replica
-from lastro.providers.ssh.target import Target
+from lastro.spec.addresses import Target
 
 DATA = bytes(range(256)) * 40
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lastro.providers.ssh.target import Target
 from lastro.providers.ssh.transport import (
     NO_PYTHON,
     Refused,
@@ -15,6 +14,7 @@ from lastro.providers.ssh.transport import (
     remote_script,
     ssh_command,
 )
+from lastro.spec.addresses import Target
 
 GPU7 = Target(host="gpu7", user="ana", port=2222)
 

@@ -7,14 +7,12 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from lastro.errors import UsageError
-from lastro.locale import _
 from lastro.records import dataclass
+from lastro.spec.addresses import partition_of
 
 #: Seconds before the time limit at which Slurm tells the machine: enough for a save of some 100 GB.
 NOTICE_SECONDS = 120
 _PLAIN = re.compile(r"[\w./:,=@+%*\[\]-]+")
-_PARTITION = re.compile(r"[A-Za-z0-9_.,-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,14 +63,8 @@ def options_at(spec: str, options: Mapping[str, str]) -> Mapping[str, str]:
     Raises:
         UsageError: what follows is not the name of a partition.
     """
-    partition = spec.partition("://")[2]
-    if not partition:
-        return options
-    if not _PARTITION.fullmatch(partition):
-        raise UsageError(
-            _("{spec} names no partition").format(spec=spec), hint=_("slurm, or slurm://PARTITION")
-        )
-    return {**options, "partition": partition}
+    partition = partition_of(spec)
+    return options if partition is None else {**options, "partition": partition}
 
 
 def without_nodes(options: Mapping[str, str], nodes: Collection[str]) -> Mapping[str, str]:

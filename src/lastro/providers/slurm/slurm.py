@@ -48,7 +48,14 @@ _NO_NODE = "not-yet-known"
 class Slurm:
     """One cluster. Home, which submits the jobs, and their nodes see the disk at the same path."""
 
-    traits = Traits(creates=True, own_workdir=True, takes_faults=False, ends_itself=True, allotted=True)
+    traits = Traits(
+        creates=True,
+        own_workdir=True,
+        takes_faults=False,
+        ends_itself=True,
+        allotted=True,
+        takes_places=True,
+    )
     places: tuple[str, ...] = ()
 
     def __init__(self, spec: str, home: Home, clock: Clock) -> None:
@@ -115,7 +122,7 @@ class Slurm:
             campaign=request.campaign,
             folder=spool.root.absolute(),
             python=Path(sys.executable),
-            options=without_nodes(options_at(self.name, request.sbatch), self._dead),
+            options=without_nodes(options_at(request.place or self.name, request.sbatch), self._dead),
         )
         atomic.make_folder(spool.requests)
         atomic.write_text(spool.script, script.text())

@@ -18,8 +18,8 @@ from lastro.errors import LastroError, ProviderError, StorageError
 from lastro.locale import _
 from lastro.providers.ssh import wire
 from lastro.providers.ssh.parcel import parcel
-from lastro.providers.ssh.target import Target
 from lastro.providers.ssh.transport import Refused, Unreachable, agent_command, explain
+from lastro.spec.addresses import Target
 
 #: Seconds until lastro answers on a machine for the first time: logging in, and a parcel over a thin line.
 _CONNECT_SECONDS = 90.0

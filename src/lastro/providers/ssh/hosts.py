@@ -16,7 +16,7 @@ from lastro.providers.records import read_record
 from lastro.providers.ssh.links import Links
 from lastro.providers.ssh.share import Part
 from lastro.providers.ssh.ssh import Ssh, replica_key
-from lastro.providers.ssh.target import SEPARATOR, each_of, parse
+from lastro.spec.addresses import SEPARATOR, each_of, parse
 
 _PREFIX = "ssh-"
 

@@ -26,7 +26,7 @@ from lastro.providers.records import End, Record, make_record, read_end, read_re
 from lastro.providers.ssh.channel import Channel, is_away
 from lastro.providers.ssh.replica import Replica
 from lastro.providers.ssh.share import Share
-from lastro.providers.ssh.target import Target, each_of, parse
+from lastro.spec.addresses import Target, each_of, parse
 
 _PREFIX = "ssh-"
 #: Where the disk lies on a machine of which nothing is said.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lastro.errors import ProviderError
 from lastro.locale import _
-from lastro.providers.ssh.target import Target
+from lastro.spec.addresses import Target
 
 #: Names another ssh configuration than the user's own.
 CONFIG = "LASTRO_SSH_CONFIG"

@@ -1,4 +1,4 @@
-"""Where a machine is reached: `ssh://user@host:port`, or `user@host` as it is typed for ssh."""
+"""Where a machine is had: `ssh://user@host:port`, or `user@host` as it is typed for ssh; `slurm://PARTITION`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ _FORM = re.compile(
     r"(?::(?P<port>[0-9]{1,5}))?"
 )
 _LAST_PORT = 65535
+#: A cluster; with `://PARTITION` behind it, one partition of it.
+CLUSTER = "slurm"
+_PARTITION = re.compile(r"[A-Za-z0-9_.,-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,3 +73,37 @@ def parse(spec: str) -> Target:
             hint=_("write ssh://user@host or ssh://user@host:port"),
         )
     return Target(host=found["host"].strip("[]"), user=found["user"], port=port)
+
+
+def partition_of(spec: str) -> str | None:
+    """Return the partition that `slurm://PARTITION` names; None: it names none.
+
+    Raises:
+        UsageError: what follows is not the name of a partition.
+    """
+    partition = spec.partition("://")[2]
+    if partition and not _PARTITION.fullmatch(partition):
+        raise UsageError(
+            _("{spec} names no partition").format(spec=spec), hint=_("slurm, or slurm://PARTITION")
+        )
+    return partition or None
+
+
+def place_of(provider: str | None) -> str | None:
+    """Return the place that a provider's name is, in full: one host, one partition; None: it is no place.
+
+    Companies, and the ways in which a machine is had (`local`, `slurm`), are none.
+
+    Raises:
+        UsageError: it looks like one, and is none.
+    """
+    if provider is None:
+        return None
+    if is_address(provider):
+        return parse(provider).spec
+    return provider if provider.startswith(f"{CLUSTER}://") and partition_of(provider) else None
+
+
+def is_within(place: str, provider: str) -> bool:
+    """Say whether a campaign that runs on a provider can have a machine at a place."""
+    return place in each_of(provider) or (provider == CLUSTER and place.startswith(f"{CLUSTER}://"))
