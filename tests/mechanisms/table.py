@@ -798,8 +798,8 @@ MECHANISMS = (
     ),
     Mechanism(
         "a machine that something speaks against is named before it is used",
-        "flow/drive.py",
-        "provider=place))\n        self._recall(machine.id, machine.node, avoid=True)\n",
+        "flow/renting.py",
+        "provider=place))\n        self.recall(machine.id, machine.node, avoid=True)\n",
         "provider=place))\n",
         "tests/flow/test_machine_memory.py::test_a_machine_with_a_note_is_named_before_it_is_used_again",
     ),
@@ -1157,7 +1157,7 @@ MECHANISMS = (
     ),
     Mechanism(
         "a refused machine is asked for again",
-        "flow/drive.py",
+        "flow/renting.py",
         "except CapacityRefused as error:",
         "except ZeroDivisionError as error:",
         "tests/flow/test_limits.py::test_a_refused_machine_is_asked_for_again",
@@ -1669,7 +1669,7 @@ MECHANISMS = (
     ),
     Mechanism(
         "a machine on which nothing was ever started does not wait for a dead home for ever",
-        "flow/drive.py",
+        "flow/renting.py",
         "            unattended_seconds=unattended_seconds(self._d.plan, lease),\n",
         "",
         "tests/flow/test_limits.py::test_a_machine_on_which_nothing_was_started_lets_itself_go_when_home_is_dead",
@@ -1828,7 +1828,7 @@ MECHANISMS = (
     ),
     Mechanism(
         "a box with a record is left to others while there is another offer",
-        "flow/drive.py",
+        "flow/renting.py",
         "        if avoid and self._moving.choose(self._d.session.view()).has_other:\n",
         "        if False:\n",
         "tests/flow/test_plan_b.py::test_a_machine_that_this_home_knows_something_against_is_left_to_others",

@@ -12,7 +12,8 @@ from lastro.flow import policy
 from lastro.flow.closing import close, closed_before, with_second_copy
 from lastro.flow.deciding import REDUCE, REVISE
 from lastro.flow.drills import record_drills
-from lastro.flow.drive import Drive, Driver, Tell
+from lastro.flow.drive import Driver
+from lastro.flow.driven import Drive, Tell
 from lastro.flow.earlier_disk import left_elsewhere
 from lastro.flow.far_check import Tells, checking
 from lastro.flow.freeze import Draft, Durations, Sources, draw_up, freeze, open_session, require_reason

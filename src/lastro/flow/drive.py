@@ -7,36 +7,33 @@ next `lastro run` begins with a look.
 from __future__ import annotations
 
 import contextlib
-import secrets
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from lastro import atomic, strictjson
-from lastro.billing import Lease
 from lastro.checkpoint.store import committed, names
-from lastro.clock import Clock, iso
+from lastro.clock import Clock
 from lastro.disk.facts import read_disk
 from lastro.disk.reserve import keep_reserve
-from lastro.errors import CapacityRefused, PreflightFailed, ProviderError
+from lastro.errors import PreflightFailed, ProviderError
 from lastro.flow import policy
 from lastro.flow.attaching import note_attached
 from lastro.flow.deciding import Standing, measured, standing_of, work_limit
+from lastro.flow.driven import Drive
 from lastro.flow.echo import Echo
-from lastro.flow.guarding import Guarding, before_deletion, rescue_what_can_be
+from lastro.flow.guarding import before_deletion, rescue_what_can_be
 from lastro.flow.halting import HaltRequest, standing_halt
 from lastro.flow.inherited import Inherited
 from lastro.flow.lateness import Lateness
-from lastro.flow.lease_choice import lease_at
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
 from lastro.flow.measured_saves import expected_save
 from lastro.flow.money import may_bill
 from lastro.flow.moot import Foreseen, moot_runs
-from lastro.flow.moving_on import Moving, boot_of, despair, place_in
+from lastro.flow.news import News
 from lastro.flow.orders import (
     Place,
     code_of,
@@ -48,26 +45,23 @@ from lastro.flow.orders import (
 from lastro.flow.ownership import require_owner
 from lastro.flow.placing import bound_runs
 from lastro.flow.presence import is_supervised
-from lastro.flow.refusals import Refusals
-from lastro.flow.session import Session
+from lastro.flow.renting import Renting
 from lastro.flow.settling import settle_once
 from lastro.flow.silence import Pulse, may_be_silent, told_after
 from lastro.flow.whose_fault import Whose, whose_fault
 from lastro.journal.events import EventType
-from lastro.journal.nodes import NodeRecord
 from lastro.journal.signals import read_beat
 from lastro.journal.streams import StreamWriter
-from lastro.journal.views import AttemptView, CampaignView, RunView
+from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import Disk, RunFolder
-from lastro.plan.model import Plan, PlannedRun
-from lastro.providers.base import Fault, Machine, MachineRequest, MachineState, Provider
+from lastro.plan.model import PlannedRun
+from lastro.providers.base import Machine, MachineState, Provider
 from lastro.providers.shell_signs import ShellSigns
 from lastro.records import dataclass
 from lastro.rules import End, Limits
 from lastro.run.seat import take_seat_away
 from lastro.run.workdir import changed_in_place
-from lastro.units import show_bytes, show_duration
 
 #: Seconds between two looks while nothing is to be done.
 LOOK_SECONDS = 0.1
@@ -76,54 +70,16 @@ MIRROR_SECONDS = 5.0
 #: Nothing is started on a machine for so long after it has announced its end: the longest notice, and a bit.
 NOTICE_HOLDS_SECONDS = 150.0
 
-Tell = Callable[[str], None]
-Preflight = Callable[[Machine], Mapping[str, object]]
-"""Checks a machine; returns the facts of the event `preflight.done`, `verdict` among them."""
-
 
 @dataclass
 class Told:
     """What people were told and what was recorded already, so that each fact is told once."""
 
-    attempts: set[tuple[str, int]] = field(default_factory=set)
-    waits: dict[tuple[str, int], tuple[int, bool]] = field(default_factory=dict)
-    risks: dict[tuple[str, int], Mapping[str, object]] = field(default_factory=dict)
-    ends: set[tuple[str, int]] = field(default_factory=set)
     fired: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
-    recalled: set[str] = field(default_factory=set)
     moot: set[str] = field(default_factory=set)
-    queues: dict[str, str] = field(default_factory=dict)
     shells: set[str] = field(default_factory=set)
-    absent: set[str] = field(default_factory=set)
     away: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drive:
-    """What is to be driven. `only`: ids of runs to carry out; None: required and useful ones.
-
-    `resumable`: paused or failed runs that are to go on, with the attempts that they had when this was asked.
-    `recall`: what is known against a machine of that name; None: nothing.
-    `echo`: shows a line that a job has printed; None where nobody wants to see it. `deciding`: decision
-    points and open shells are heeded; not where machines are only let go. `guarding`: what is done when
-    something of value lies on a machine that is let go.
-    """
-
-    session: Session
-    writer: StreamWriter
-    provider: Provider
-    plan: Plan
-    clock: Clock
-    preflight: Preflight
-    tell: Tell
-    faults: Sequence[Fault] = ()
-    only: frozenset[str] | None = None
-    resumable: Mapping[str, int] = field(default_factory=dict)
-    echo: Callable[[str], None] | None = None
-    deciding: bool = True
-    recall: Callable[[str], NodeRecord | None] = lambda _node: None
-    guarding: Guarding = Guarding.RESCUE
 
 
 class Driver:
@@ -144,14 +100,13 @@ class Driver:
         self._gone: frozenset[str | None] = frozenset()
         self._pulse = Pulse(drive.session.on_disk)
         self._shells = ShellSigns(drive.session.on_disk)
-        self._moving = Moving(drive.plan, drive.provider, drive.writer, drive.tell)
-        self._ask_again_at = 0.0
-        self._refusals = Refusals()
+        self._renting = Renting(drive, self._inherited)
+        self._news = News(drive.tell)
         self._echo = Echo(drive.session.on_disk, drive.echo) if drive.echo is not None else None
         if self._echo is not None:
             self._echo.pass_over(drive.session.view())
         self._acts: Mapping[type[policy.Action], Callable[[CampaignView, policy.Action], None]] = {
-            policy.Recover: self._recover,
+            policy.Recover: self._renting.recover,
             policy.NoteReady: self._note_ready,
             policy.NoteGone: self._note_gone,
             policy.NoteLost: self._note_lost,
@@ -161,12 +116,12 @@ class Driver:
             policy.Await: self._await,
             policy.Retire: self._retire,
             policy.GiveUp: self._give_up,
-            policy.Rent: self._rent,
-            policy.Reject: self._reject,
+            policy.Rent: self._renting.rent,
+            policy.Reject: self._renting.reject,
             policy.LetGo: self._let_go,
-            policy.LeaveOffer: self._leave_offer,
-            policy.NoteSpent: self._note_spent,
-            policy.Despair: self._despair,
+            policy.LeaveOffer: self._renting.leave_offer,
+            policy.NoteSpent: self._renting.note_spent,
+            policy.Despair: self._renting.despair,
             policy.Release: self._release,
             policy.Wait: self._wait,
         }
@@ -205,13 +160,13 @@ class Driver:
         view = self._d.session.view()
         if self._echo is not None:
             self._echo.look(view)
-        self._tell_news(view)
+        self._news.look(view)
         machines = self._ask_provider(view)
         self._gone = frozenset(one.id for one in view.machines if one.state == "gone") | frozenset(
             one.id for one in machines.values() if one.state is MachineState.GONE
         )
         self._mirror()
-        choice, places = self._moving.choose(view), self._d.provider.places
+        choice, places = self._renting.choose(view), self._d.provider.places
         return policy.Situation(
             view=view,
             machines=machines,
@@ -240,16 +195,16 @@ class Driver:
             code_changed=self._code_changed(),
             standing=standing_of(self._d.plan, view) if self._d.deciding else Standing(),
             away=self._away() is not None,
-            refusals=self._refusals.fewest(places) if places else self._moving.refusals,
-            retry_in=self._retry_in(),
+            refusals=self._renting.refusals,
+            retry_in=self._renting.retry_in,
             shells=self._open_shells(),
             overdue=self._lateness.look(
                 machines.values(), self._d.clock.monotonic(), has_other=choice.has_other
             ),
             choice=choice,
             places=places,
-            shut=self._refusals.shut(self._d.clock.monotonic()),
-            barred=self._refusals.barred,
+            shut=self._renting.shut,
+            barred=self._renting.barred,
             bound=bound_runs(self._d.plan, view, self._folder) if places else {},
         )
 
@@ -262,20 +217,6 @@ class Driver:
             self._d.tell(_("a shell is open on {id}, which is not let go as idle").format(id=machine))
         self._told.shells = set(held)
         return held
-
-    def _retry_in(self) -> float:
-        """Return the seconds until it is worth asking for a machine again."""
-        now, places = self._d.clock.monotonic(), self._d.provider.places
-        return self._refusals.wait(places, now) if places else max(0.0, self._ask_again_at - now)
-
-    def _count_refusal(self, place: str) -> tuple[int, float]:
-        """Count a refusal; return how many that makes in a row, and the seconds until the next question."""
-        now = self._d.clock.monotonic()
-        if self._d.provider.places:
-            return self._refusals.note(place, now)
-        wait = self._moving.refused()
-        self._ask_again_at = now + wait
-        return self._moving.refusals, wait
 
     def _away(self) -> str | None:
         """Return why the computer that everything runs on does not answer now; that and its end are told."""
@@ -349,27 +290,10 @@ class Driver:
         machines = {machine_id: self._describe(machine_id) for machine_id in known}
         for machine in machines.values():
             if self._d.provider.places:
-                self._tell_absence(machine)
+                self._news.tell_absence(machine)
             if machine.queued is not None:
-                self._tell_queue(machine)
+                self._news.tell_queue(machine)
         return machines
-
-    def _tell_absence(self, machine: Machine) -> None:
-        """Say that one of several computers does not answer, and that it does again; once for each."""
-        absent = machine.state is MachineState.UNKNOWN
-        if absent and machine.id not in self._told.absent:
-            self._told.absent.add(machine.id)
-            told = _("machine {id}: {why}; what runs there goes on, and it is asked again")
-            self._d.tell(told.format(id=machine.id, why=machine.cause))
-        elif not absent and machine.id in self._told.absent:
-            self._told.absent.discard(machine.id)
-            self._d.tell(_("machine {id} answers again").format(id=machine.id))
-
-    def _tell_queue(self, machine: Machine) -> None:
-        """Say why a machine waits, once for each reason. However long it does, it is not late."""
-        if self._told.queues.get(machine.id) != machine.queued:
-            self._told.queues[machine.id] = str(machine.queued)
-            self._d.tell(_("machine {id}: {why}").format(id=machine.id, why=machine.queued))
 
     def _describe(self, machine_id: str) -> Machine:
         """Ask the provider; of another home's machine it may know nothing here, which is not "gone"."""
@@ -444,146 +368,9 @@ class Driver:
 
     # --- machines -------------------------------------------------------------------------------------
 
-    def _rent(self, view: CampaignView, action: policy.Action) -> None:
-        assert isinstance(action, policy.Rent)
-        tag = f"{self._d.session.facts.key}-{len(view.machines) + 1}-{secrets.token_hex(3)}"
-        place = action.place or self._d.provider.name
-        lease = self._moving.choose(view).lease
-        if action.place is not None:
-            lease = lease_at(self._d.plan, view, place, lease)
-        self._d.writer.append(
-            EventType.MACHINE_INTENDED,
-            tag=tag,
-            provider=place,
-            lease=lease.as_json() if lease else None,
-            why=action.why,
-        )
-        self._create(tag, lease, place)
-
-    def _recover(self, view: CampaignView, action: policy.Action) -> None:
-        assert isinstance(action, policy.Recover)
-        intended = next(machine for machine in view.machines if machine.tag == action.tag)
-        if (theirs := self._inherited.recover(action.tag)) is not None:
-            self._note_created(action.tag, theirs, intended.provider)
-        else:
-            self._create(action.tag, intended.lease, intended.provider)
-
-    def _create(self, tag: str, lease: Lease | None, place: str) -> None:
-        """Make the machine of an intent; called again with the same tag it finds the one that was made."""
-        self._d.session.mirror()
-        request = MachineRequest(
-            tag=tag,
-            campaign=self._d.plan.campaign,
-            disk=self._d.session.disk.root,
-            lease=lease,
-            boot_seconds=boot_of(self._d.plan, lease),
-            faults=self._d.faults,
-            workdir=Path(self._d.session.facts.campaign_file).parent,
-            unattended_seconds=unattended_seconds(self._d.plan, lease),
-            sbatch=self._d.plan.sbatch,
-            place=place if self._d.provider.places else self._place_of(lease),
-        )
-        try:
-            machine = self._d.provider.create(request)
-        except CapacityRefused as error:
-            self._refused(tag, place, error)
-            return
-        self._moving.had()
-        self._refusals.forget(place)
-        self._note_created(tag, machine, request.place or place)
-
-    def _place_of(self, lease: Lease | None) -> str | None:
-        """Return where a machine of a lease is asked for, where that goes by its offer."""
-        return place_in(self._d.plan, lease) if self._d.provider.traits.takes_places else None
-
-    def _note_created(self, tag: str, machine: Machine, place: str) -> None:
-        self._d.writer.append(
-            EventType.MACHINE_CREATED,
-            tag=tag,
-            machine=machine.id,
-            node=machine.node,
-            requested_at=iso(machine.created_at),
-            level=machine.level,
-            level_why=machine.level_why,
-            born=machine.born.as_json() if machine.born else None,
-            queued=machine.queued,
-        )
-        self._d.tell(_("machine {id} was taken from '{provider}'").format(id=machine.id, provider=place))
-        self._recall(machine.id, machine.node, avoid=True)
-
-    def _recall(self, machine: str, node: str, *, avoid: bool = False) -> None:
-        """Name a machine that something speaks against, before it is used again.
-
-        With `avoid` it is let go where the plan has another offer to go to: this box is left to others.
-        """
-        record = self._d.recall(node)
-        if record is None or machine in self._told.recalled:
-            return
-        self._told.recalled.add(machine)
-        self._d.writer.append(
-            EventType.MACHINE_RECALLED,
-            machine=machine,
-            node=record.node,
-            why=record.bad,
-            faults=len(record.faults),
-            hours=record.hours,
-            notes=len(record.notes),
-        )
-        self._d.tell(
-            _("careful: {id} is {node}, which this home knows: {why}").format(
-                id=machine, node=record.node, why=record.bad
-            )
-        )
-        if avoid and self._moving.choose(self._d.session.view()).has_other:
-            why = _("machine {id} is {node}, which this home knows: {why}").format(
-                id=machine, node=record.node, why=record.bad
-            )
-            self._reject_machine(machine, "node", why)
-
-    def _refused(self, tag: str, place: str, error: CapacityRefused) -> None:
-        """Record that nothing was made, and ask again later; the wait grows with each refusal in a row."""
-        tries, wait = self._count_refusal(place)
-        self._d.writer.append(
-            EventType.MACHINE_REFUSED,
-            tag=tag,
-            why=error.message,
-            tries=tries,
-            wait_seconds=wait,
-        )
-        self._d.tell(
-            _("{why}; asked again in {time}").format(
-                why=error.message, time=show_duration(timedelta(seconds=wait))
-            )
-            + self._moving.while_waiting
-        )
-
-    def _despair(self, view: CampaignView, action: policy.Action) -> None:
-        assert isinstance(action, policy.Despair)
-        tries = self._refusals.fewest(self._d.provider.places) or self._moving.refusals
-        raise despair(self._d.plan, action.end, self._d.provider.name, tries)
-
-    def _reject(self, view: CampaignView, action: policy.Action) -> None:
-        assert isinstance(action, policy.Reject)
-        self._reject_machine(action.machine, action.what, action.why)
-
-    def _reject_machine(self, machine: str, what: str, why: str, *, by_offer: bool = False) -> None:
-        """Record that a machine is not used; one of several computers is not taken again by this command."""
-        self._moving.reject(machine, what, why, by_offer=by_offer)
-        if self._d.provider.places:
-            view = self._d.session.view()
-            self._refusals.bar(next(one.provider for one in view.machines if one.id == machine))
-
     def _let_go(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.LetGo)
         self._d.provider.delete(action.machine)
-
-    def _leave_offer(self, view: CampaignView, action: policy.Action) -> None:
-        assert isinstance(action, policy.LeaveOffer)
-        self._moving.leave(action.move)
-        self._ask_again_at = 0.0
-
-    def _note_spent(self, view: CampaignView, action: policy.Action) -> None:
-        self._moving.spent(self._moving.choose(view))
 
     def _note_ready(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.NoteReady)
@@ -603,7 +390,7 @@ class Driver:
         """Return what a machine that waited in a queue is known by only now: its node, and when it began."""
         if not self._d.provider.traits.allotted or machine.born is None:
             return {}
-        self._recall(machine.id, machine.node, avoid=True)
+        self._renting.recall(machine.id, machine.node, avoid=True)
         return {"node": machine.node, "born": machine.born.as_json()}
 
     def _note_gone(self, view: CampaignView, action: policy.Action) -> None:
@@ -616,7 +403,7 @@ class Driver:
         machine = self._d.provider.describe(action.machine)
         facts = dict(self._d.preflight(machine))
         if facts.get("node_id") is not None:
-            self._recall(machine.id, str(facts["node_id"]))
+            self._renting.recall(machine.id, str(facts["node_id"]))
         self._d.writer.append(EventType.PREFLIGHT_DONE, machine=machine.id, **facts)
         self._d.tell(_("preflight of {id}: {verdict}").format(id=machine.id, verdict=facts["verdict"]))
         if facts.get("accepted"):
@@ -624,7 +411,7 @@ class Driver:
         if not facts.get("trusted", facts["verdict"] != "fail"):
             self._distrust(machine.id, facts)
         else:
-            self._moving.used()
+            self._renting.used()
 
     def _distrust(self, machine: str, facts: Mapping[str, Any]) -> None:
         """Record that a machine is not used; where no other machine mends it, let it go and end here."""
@@ -633,7 +420,7 @@ class Driver:
         )
         whose = whose_fault(facts)
         if whose is not Whose.CAMPAIGN:
-            self._reject_machine(machine, "preflight", why, by_offer=whose is Whose.OFFER)
+            self._renting.turn_away(machine, "preflight", why, by_offer=whose is Whose.OFFER)
             return
         self._d.provider.delete(machine)
         raise PreflightFailed(
@@ -818,64 +605,11 @@ class Driver:
     def _wait(self, view: CampaignView, action: policy.Action) -> None:
         self._d.clock.sleep(LOOK_SECONDS)
 
-    # --- telling --------------------------------------------------------------------------------------
-
-    def _tell_news(self, view: CampaignView) -> None:
-        for run in view.runs:
-            for life in run.attempts:
-                key = (run.id, life.number)
-                if key not in self._told.attempts:
-                    self._told.attempts.add(key)
-                    self._d.tell(
-                        _("{run}: attempt {number} on {machine}").format(
-                            run=run.name, number=life.number, machine=life.machine
-                        )
-                    )
-                if not life.alive and key not in self._told.ends:
-                    self._told.ends.add(key)
-                    self._d.tell(_ending(run, life.number))
-                if life.at_risk is not None and life.at_risk != self._told.risks.get(key):
-                    self._told.risks[key] = life.at_risk
-                    self._d.tell(_at_risk(run, life.at_risk))
-                waits = (life.waits, life.no_room is not None)
-                if waits != self._told.waits.setdefault(key, (0, False)):
-                    self._told.waits[key] = waits
-                    self._d.tell(_wait_for_room(run, life))
-
 
 def note_gone(writer: StreamWriter, provider: Provider, machine_id: str, why: str, clock: Clock) -> None:
     """Record the end of a machine, with the time that it was used by its provider's clock."""
     machine = provider.describe(machine_id)
     writer.append(EventType.MACHINE_GONE, machine=machine.id, cause=why, seconds=machine.used_seconds)
-
-
-def _at_risk(run: RunView, facts: Mapping[str, Any]) -> str:
-    text = _("{run}: {count} files of value ({bytes}) lie where they go with the machine: {names}")
-    names = ", ".join(facts["what"][:3])
-    return text.format(run=run.name, count=facts["files"], bytes=show_bytes(facts["bytes"]), names=names)
-
-
-def _wait_for_room(run: RunView, life: AttemptView) -> str:
-    if life.no_room is None:
-        return _("{run}: there is room on the disk again; it goes on").format(run=run.name)
-    return _("{run}: the disk is full; it waits for room: {what}").format(run=run.name, what=life.no_room)
-
-
-def _ending(run: RunView, number: int) -> str:
-    life = next(life for life in run.attempts if life.number == number)
-    text = _("{run}: attempt {number} ended at step {step}: {why}").format(
-        run=run.name, number=number, step=life.last_step, why=life.why
-    )
-    if life.last_step is None:  # a program that knows nothing of lastro tells its saves at most
-        text = _("{run}: attempt {number} ended: {why}; last save: {step}").format(
-            run=run.name,
-            number=number,
-            step=life.committed_step if life.committed_step is not None else _("none"),
-            why=life.why,
-        )
-    if life.lost_steps and life.end not in ("done", "stop_rule"):
-        text += _("; {count} steps to be done again").format(count=life.lost_steps)
-    return text
 
 
 def _committed(run: RunView) -> int | None:

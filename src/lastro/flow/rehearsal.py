@@ -14,7 +14,7 @@ from lastro.clock import Clock
 from lastro.errors import NotProven, StorageError
 from lastro.flow.alone import alone
 from lastro.flow.campaign import Outcome, Wish, run_campaign
-from lastro.flow.drive import Tell
+from lastro.flow.driven import Tell
 from lastro.flow.freeze import Draft, changes_between, draw_up
 from lastro.flow.own_home import end_machines, key_of, own_home
 from lastro.flow.quick import exit_code_of as run_code

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from lastro.clock import Clock
 from lastro.errors import Fenced, ProviderError
-from lastro.flow.drive import Drive, Driver, Tell, note_gone
+from lastro.flow.drive import Driver, note_gone
+from lastro.flow.driven import Drive, Tell
 from lastro.flow.guarding import Guarding, before_deletion
 from lastro.flow.ownership import out_of_reach
 from lastro.flow.rented import rented

@@ -11,7 +11,7 @@ from lastro.clock import Clock
 from lastro.errors import DeliverableRejected, NotProven
 from lastro.flow.alone import alone
 from lastro.flow.campaign import Outcome, Wish, run_campaign
-from lastro.flow.drive import Tell
+from lastro.flow.driven import Tell
 from lastro.flow.own_home import key_of, own_home
 from lastro.flow.small import ENVIRONMENT, tiny, with_environment
 from lastro.locale import _

@@ -171,12 +171,13 @@ def test_a_cancelled_job_warns_what_runs_in_it_and_is_told_as_cancelled(
             sys.executable,
             "-c",
             "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+            "open(sys.argv[1] + '-waits', 'w').close()\n"
             "while not os.path.exists(os.environ['LASTRO_NOTICE']): time.sleep(0.05)\n"
             "open(sys.argv[1], 'w').write(open(os.environ['LASTRO_NOTICE']).read())",
             str(tmp_path / "heard"),
         ],
     )
-    wait_for(lambda: "started" in spool(machine, tmp_path).log.read_text())
+    wait_for((tmp_path / "heard-waits").exists)
     slurm.call("scancel", job_of(home, machine))
     ended = gone(at, machine)
 
