@@ -77,6 +77,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_following_all_recipes_gives_a_project_that_passes(project: Path) -> None:
     made = follow(RECIPES, project)
     tests = [path for path in made if path.startswith("tests/")]

@@ -27,15 +27,13 @@ POINTS = {"lastro.cli": range(1, 400), "lastro.run": range(1, 120)}
 SAMPLE = {
     "lastro.cli": (
         "own:4",
-        "_publish:2",
         "make_record:6",
         "_write_order:4",
-        "ingest:2",
         "delete:6",
         "close:14",
         "write_lock:2",
     ),
-    "lastro.run": ("take_seat:3", "prepare:4", "claim_attempt:4", "_open_stream:1", "_checkpoint:1"),
+    "lastro.run": ("take_seat:3", "claim_attempt:4", "_checkpoint:1"),
 }
 
 

@@ -211,6 +211,7 @@ def test_another_number_of_workers_shows_what_depends_on_it(
     assert ("loader workers" in result["arms"][0]["what"]) is bool(words)
 
 
+@pytest.mark.long
 def test_a_job_that_no_probe_sees_into_is_compared_by_what_it_prints_and_leaves(tmp_path: Path) -> None:
     code, result = drill(tmp_path, *OWN_SAVES, code=OPAQUE.format(restores=True))
 

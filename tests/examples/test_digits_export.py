@@ -53,6 +53,7 @@ def started(folder: Path, log: Path) -> subprocess.Popen[bytes]:
         )
 
 
+@pytest.mark.long
 def test_killed_and_started_again_it_comes_to_the_answer_of_the_readme(tmp_path: Path) -> None:
     """322 of 360 are right, as by `lastro run`: seed and checkpoint policy are those of the campaign."""
     folder, log = clone(tmp_path / "clone"), tmp_path / "log"

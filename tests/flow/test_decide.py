@@ -96,6 +96,7 @@ def test_a_pilot_ends_a_person_decides_and_the_run_goes_on_from_its_checkpoint(
     assert piloted.lastro("journal", "verify").returncode == 0
 
 
+@pytest.mark.long
 def test_reduced_the_useful_run_is_left_out_and_named_also_when_home_is_killed_in_between(
     piloted: SmallCampaign,
 ) -> None:
@@ -123,6 +124,7 @@ def test_reduced_the_useful_run_is_left_out_and_named_also_when_home_is_killed_i
     assert json.loads(total.read_text()) == {"total": SUM_TO_40}
 
 
+@pytest.mark.long
 def test_a_pilot_ends_with_home_dead_and_can_be_revised_before_home_was_there_again(
     piloted: SmallCampaign,
 ) -> None:

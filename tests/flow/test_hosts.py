@@ -144,7 +144,13 @@ def test_runs_are_spread_over_hosts_and_close_at_home(campaign: FarCampaign) -> 
     assert campaign.lastro("journal", "verify").returncode == 0
 
 
-@pytest.mark.parametrize("take", [die, Rented.down], ids=["dies", "is cut off"])
+@pytest.mark.parametrize(
+    "take",
+    [
+        pytest.param(die, id="dies"),
+        pytest.param(Rented.down, id="is cut off", marks=pytest.mark.long),
+    ],
+)
 def test_a_run_whose_host_is_lost_goes_on_at_another_from_homes_copy(
     campaign: FarCampaign, take: Callable[[Rented], None]
 ) -> None:

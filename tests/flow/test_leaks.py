@@ -188,7 +188,7 @@ def killed_while_renting(folder: Path, point: int, patch: pytest.MonkeyPatch) ->
     campaign = small_campaign(folder)
     patch.chdir(campaign.folder)
     patch.setenv("LASTRO_HOME", str(campaign.home))
-    died = dies(point, lambda: main(["run", "--no-close"]), (*CALLS, *FILES, *SYNCS), below="_rent")
+    died = dies(point, lambda: main(["run", "--no-close"]), (*CALLS, *FILES, *SYNCS), below="rent")
     second = point % 2 == 0
     if second:
         patch.setenv("LASTRO_HOME", str(folder / "second"))

@@ -87,10 +87,8 @@ def move(campaign: Recipe, old: Place, new: Place) -> Recipe:
     return replace(campaign, config=new.machine.config)
 
 
-DELETED = [pytest.param(one, marks=[pytest.mark.long] if one != "lambda" else []) for one in LAYOUTS]
-
-
-@pytest.mark.parametrize("name", DELETED)
+@pytest.mark.long
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_after_a_delete_the_next_machine_goes_on_from_the_disk_or_says_what_was_lost(
     name: str, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def left_running(campaign: SmallCampaign) -> list[int]:
     return sorted(one.pid for home in homes for one in members(("LASTRO_HOME", home)).all)
 
 
+@pytest.mark.long
 def test_each_kind_of_fault_is_played_and_the_one_that_breaks_the_window_is_named(
     campaign: SmallCampaign,
 ) -> None:

@@ -100,6 +100,7 @@ def _get(port: int) -> int | None:
         return None
 
 
+@pytest.mark.long
 def test_a_cable_that_breaks_is_told_and_the_command_there_is_ended_within_the_silence(
     campaign: FarCampaign,
 ) -> None:

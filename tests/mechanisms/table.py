@@ -1866,6 +1866,13 @@ MECHANISMS = (
         "providers/slurm/slurm.py",
         "options_at(request.place or self.name, request.sbatch)",
         "options_at(self.name, request.sbatch)",
+        "tests/flow/test_slurm.py::test_a_partition_that_gives_no_turn_is_left_for_the_next_one_and_nothing_waits_there",
+    ),
+    Mechanism(
+        "a machine that was taken away counts against its offer",
+        "flow/offer_record.py",
+        'return (machine.cause or "").startswith(_PREEMPTED) or any(end in _TAKEN_AWAY for end in ended)',
+        "return False",
         "tests/flow/test_slurm.py::test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice",
     ),
     Mechanism(

@@ -52,7 +52,7 @@ def _python(test: str) -> str:
 
 def _run(root: Path, test: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [_python(test), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--timeout", "200", test],
+        [_python(test), "-m", "pytest", *["-x", "-q", "-p", "no:cacheprovider", "--timeout", "200", "-m"], "", test],
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(root / "src")},
         capture_output=True,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from lastro.billing import Lease
-from lastro.locale import _
-from lastro.plan.levels import FAIL, WARN
 from lastro.plan.options import Options
-from lastro.plan.parts import Finding
 from lastro.spec.addresses import each_of, is_address
 from lastro.spec.campaign import Campaign
-from lastro.spec.offers import Offer, Offers
+from lastro.spec.offers import Offer
 
 
 def leases_at(campaign: Campaign, chosen: Options) -> Mapping[str, Lease | None]:
@@ -19,10 +16,11 @@ def leases_at(campaign: Campaign, chosen: Options) -> Mapping[str, Lease | None]
 
     A host's own offer comes first, then one that names no place. None: nobody says what it costs there.
     """
-    return {host: offer.lease() if offer else None for host, offer in _offers_at(campaign, chosen).items()}
+    return {host: offer.lease() if offer else None for host, offer in offers_at(campaign, chosen).items()}
 
 
-def _offers_at(campaign: Campaign, chosen: Options) -> Mapping[str, Offer | None]:
+def offers_at(campaign: Campaign, chosen: Options) -> Mapping[str, Offer | None]:
+    """Return the offer by which a machine of each host is taken; see `leases_at`."""
     hosts = each_of(campaign.provider) if is_address(campaign.provider) else ()
     offers = [one.offer for one in (chosen.taken, *chosen.eligible) if one is not None]
     if len(hosts) < 2 or not any(offer.place for offer in offers):
@@ -31,23 +29,3 @@ def _offers_at(campaign: Campaign, chosen: Options) -> Mapping[str, Offer | None
         host: next((offer for where in (host, None) for offer in offers if offer.place == where), None)
         for host in hosts
     }
-
-
-def findings(campaign: Campaign, market: Offers, chosen: Options) -> Iterator[Finding]:
-    """Tell what the calendar's one price for all machines passes over, and hosts that cannot be taken."""
-    refused = {option.offer: option.why for option in chosen.options if not option.offered}
-    for host, offer in _offers_at(campaign, chosen).items():
-        theirs = [one.name for one in market.offers if one.place == host]
-        if theirs and (offer is None or offer.name not in theirs):
-            text = _("{host} is one of the hosts, and its offer {offer} cannot be taken: {why}").format(
-                host=host, offer=theirs[0], why=refused.get(theirs[0], _("the reason is unknown"))
-            )
-            yield Finding(code="host_refused", level=FAIL, text=text)
-        elif offer is None or offer.machine_price is None:
-            text = _("nobody says what a machine at {host} costs").format(host=host)
-            yield Finding(code="host_unpriced", level=WARN, text=text)
-        elif chosen.taken is not None and offer.machine_price != chosen.taken.offer.machine_price:
-            text = _("{host} costs {price}; the forecast reckons with {offer} for every machine").format(
-                host=host, price=offer.machine_price, offer=chosen.taken.offer.name
-            )
-            yield Finding(code="host_price_differs", level=WARN, text=text)

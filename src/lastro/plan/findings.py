@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from lastro.locale import _
-from lastro.plan import by_host, findings_of_data, findings_of_design, findings_of_paths, findings_of_time
+from lastro.plan import (
+    findings_of_data,
+    findings_of_design,
+    findings_of_hosts,
+    findings_of_paths,
+    findings_of_time,
+)
 from lastro.plan.bill import show_hours
 from lastro.plan.calendar import Calendar
 from lastro.plan.candidates import Candidate
@@ -55,7 +61,7 @@ def findings(known: Known) -> tuple[Finding, ...]:
         ),
         *findings_of_paths.findings(known.campaign, known.market, known.taken),
         *_of_second_paths(known),
-        *by_host.findings(known.campaign, known.market, known.chosen),
+        *findings_of_hosts.findings(known.campaign, known.market, known.chosen),
         *findings_of_data.findings(known.campaign, known.market, known.measured, known.taken, known.need),
         *_of_checklist(known),
         *(
