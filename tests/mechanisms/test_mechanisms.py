@@ -50,9 +50,20 @@ def _python(test: str) -> str:
     return str(apart)
 
 
+#: Of pytest: a test may be a long one, and the first failure is enough.
+_OPTIONS = "-x -q -p no:cacheprovider --timeout 200 -m".split()  # noqa: SIM905
+
+
 def _run(root: Path, test: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [_python(test), "-m", "pytest", *["-x", "-q", "-p", "no:cacheprovider", "--timeout", "200", "-m"], "", test],
+        [
+            _python(test),
+            "-m",
+            "pytest",
+            *["-x", "-q", "-p", "no:cacheprovider", "--timeout", "200", "-m"],
+            "",
+            test,
+        ],
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(root / "src")},
         capture_output=True,
