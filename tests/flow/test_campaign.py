@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from lastro import atomic
 from lastro.journal.signals import read_beat
 from lastro.paths import RunFolder
@@ -134,6 +136,7 @@ def test_a_supervisor_that_cannot_do_its_work_is_not_started_for_ever(campaign: 
     assert [machine["state"] for machine in status["machines"]] == ["gone"]
 
 
+@pytest.mark.long
 def test_a_fault_is_recorded_once_however_often_the_command_is_typed(campaign: SmallCampaign) -> None:
     campaign.edit("steps: 40", "steps: 100")
     (campaign.folder / "faults.yaml").write_text("faults:\n  - {run: control, step: 5}\n")

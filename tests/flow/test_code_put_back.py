@@ -7,6 +7,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from lastro.journal.signals import read_beat
 from tests.flow.campaigns import SmallCampaign, wait_for
 
@@ -39,6 +41,7 @@ def _of(result: dict[str, object], run: str) -> dict[str, list[dict[str, object]
     return next(one for one in runs if one["id"] == run)
 
 
+@pytest.mark.long
 def test_on_this_box_a_run_that_lost_its_code_goes_on_when_the_old_text_is_put_back(
     campaign: SmallCampaign,
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from lastro.clock import SystemClock
 from lastro.flow.freeze import draw_up
 from lastro.rules import Best
@@ -40,6 +42,7 @@ def test_a_frozen_plan_that_a_kill_has_kept_from_the_disk_is_put_there(campaign:
     assert plan.read_text() == frozen
 
 
+@pytest.mark.long
 def test_a_frozen_plan_does_not_change_by_what_is_learned_later(campaign: SmallCampaign) -> None:
     """What is declared, six minutes, is far above what it takes."""
     stages = "stages:\n  train: {each: run, gpu: 1, hours: 0.1}\n"

@@ -50,6 +50,7 @@ def test_a_stop_while_nothing_is_alive_ends_the_command_that_would_start_the_nex
     assert changes == ["campaign.halted", "campaign.resumed"]
 
 
+@pytest.mark.long
 def test_a_stop_with_nobody_to_heed_it_is_lifted_by_the_next_run(campaign: SmallCampaign) -> None:
     campaign.lastro("run", "--only", "control")
 

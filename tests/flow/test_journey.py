@@ -9,6 +9,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from lastro.journal.signals import read_beat
 from lastro.procs.killtree import members
 from tests.flow.campaigns import SmallCampaign, wait_for
@@ -222,6 +224,7 @@ def test_changed_code_is_a_new_run_beside_the_old_one(campaign: SmallCampaign) -
     assert result["decision"]["verdict"] == "adopt"
 
 
+@pytest.mark.long
 def test_output_that_is_sent_to_a_file_beside_the_code_is_no_change_of_it(campaign: SmallCampaign) -> None:
     with (campaign.folder / "out.txt").open("w") as out:
         first = campaign.start("run", "--no-close", stdout=out)

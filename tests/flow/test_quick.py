@@ -166,6 +166,7 @@ def test_on_a_machine_that_is_lost_the_save_is_put_back_on_the_next(
     assert not (folder.folder / "out").exists(), "machines of their own have folders of their own"
 
 
+@pytest.mark.long
 def test_other_words_are_another_campaign_and_changed_code_another_run(folder: SmallCampaign) -> None:
     (folder.folder / "job.py").write_text("print('one')\n")
     folder.lastro("run", *COMMAND)

@@ -259,6 +259,7 @@ def test_a_partition_that_is_not_there_is_said_in_slurms_words(campaign: QueuedC
     assert "job.sbatch" in refused.stderr
 
 
+@pytest.mark.long
 def test_a_shell_is_a_step_on_the_machines_node_and_a_port_is_not_led_where_nobody_gets_in(
     campaign: QueuedCampaign, slurm: Cluster
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_machine_that_is_not_what_is_wanted_is_refused_until_the_risk_is_taken
     assert "for a day" in str([one["preflight"] for one in taken["machines"]])
 
 
+@pytest.mark.long
 def test_the_first_machine_there_is_locked_and_another_one_is_refused(campaign: FarCampaign) -> None:
     first = campaign.lastro("run", "--only", "control")
     drift(campaign.folder)
@@ -172,6 +173,7 @@ def test_when_home_and_cable_are_lost_the_job_goes_on_and_is_started_once(campai
     assert campaign.totals() == {"control": SUM_TO_40, "better": SUM_TO_40}
 
 
+@pytest.mark.long
 def test_a_machine_that_does_not_answer_for_a_while_is_waited_for(campaign: FarCampaign) -> None:
     campaign.edit("pace: 0.02", "pace: 0.1")
     told = campaign.folder.parent / "told"

@@ -92,6 +92,7 @@ def killed(campaign: SmallCampaign) -> None:
     first.wait()
 
 
+@pytest.mark.long
 def test_a_home_that_was_replaced_still_lets_its_own_machine_go(
     campaign: SmallCampaign, tmp_path: Path
 ) -> None:

@@ -34,6 +34,7 @@ from lastro.flow.orders import corpus_on_disk
 from lastro.flow.ownership import require_owner
 from lastro.flow.releasing import let_go
 from lastro.flow.session import Session
+from lastro.flow.undriven import undriven
 from lastro.flow.verifying import require_whole
 from lastro.journal.events import EventType
 from lastro.journal.streams import StreamWriter
@@ -203,17 +204,8 @@ def close_session(
     """
     session.require_disk()
     require_owner(session)
-    with session.owned() as writer:
-        if writer is None:
-            raise UsageError(
-                _("a `lastro run` drives this campaign; it closes it by itself"),
-                hint=_("end it first with `lastro stop`"),
-            )
-        session.ingest()
-        view = session.view()
-        if view.plan is None:
-            raise UsageError(_("this campaign has no frozen plan"), hint=_("run it with `lastro run`"))
-        plan = Plan.from_json(view.plan)
+    with undriven(session) as held:
+        writer, view, plan = held.writer, held.view, held.plan
         if view.closed is not None:
             closing = closed_before(session, view.closed, plan, tell)
         else:

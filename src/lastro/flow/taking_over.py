@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lastro.clock import Clock
-from lastro.errors import UsageError
 from lastro.flow.freeze import draw_up, open_session
 from lastro.flow.halting import request_halt
 from lastro.flow.money import may_bill
@@ -14,9 +13,9 @@ from lastro.flow.ownership import own
 from lastro.flow.releasing import let_go
 from lastro.flow.rented import rented
 from lastro.flow.session import Session, known_sessions
+from lastro.flow.undriven import undriven
 from lastro.locale import _
 from lastro.paths import Home
-from lastro.plan.model import Plan
 from lastro.providers.registry import provider_for
 
 
@@ -46,20 +45,11 @@ def take_over(session: Session, clock: Clock, tell: Callable[[str], None]) -> No
         ProviderError: a machine could not be let go.
     """
     session.require_disk()
-    with session.owned() as writer:
-        if writer is None:
-            raise UsageError(
-                _("a `lastro run` drives this campaign; it closes it by itself"),
-                hint=_("end it first with `lastro stop`"),
-            )
-        session.ingest()
-        view = session.view()
-        if view.plan is None:
-            raise UsageError(_("this campaign has no frozen plan"), hint=_("run it with `lastro run`"))
-        if view.closed is not None:
+    with undriven(session) as held:
+        if held.view.closed is not None:
             return
-        own(session, writer, clock, take_over=True)
+        own(session, held.writer, clock, take_over=True)
         request_halt(session, _("another home takes over, and closes"), None)
-        let_go(session, writer, Plan.from_json(view.plan), clock, tell)
+        let_go(session, held.writer, held.plan, clock, tell)
         for machine in rented(session.view()):
             tell(may_bill(machine))
