@@ -19,7 +19,7 @@ METHODS = (
     "torch.save + fsync", "safetensors + fsync", "Accelerate save_state + fsync", "Fabric.save + fsync",
     "DCP save", "DCP async_save, kept stager", "lastro",
 )  # fmt: skip
-WIDTH, ROW, LEFT, RIGHT, TOP = 720, 54, 205, 60, 64
+WIDTH, ROW, LEFT, RIGHT, TOP = 740, 54, 225, 60, 64
 _DURABLE = {"lastro": "lastro: durable, hashed, published"}
 
 
