@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lastro.billing import Lease, LeaseKind
@@ -109,6 +109,7 @@ lives = st.lists(st.floats(0.05, 60), min_size=1, max_size=12)
 
 
 @given(hours=lives, work=st.floats(0.1, 30), start=st.floats(0, 0.5), stall=st.floats(0, 0.1))
+@example(hours=[1.0], work=1.0, start=0.0, stall=2.220446049250313e-16)
 @settings(max_examples=80, deadline=None)
 def test_more_work_takes_more_and_all_hours_are_told(
     hours: list[float], work: float, start: float, stall: float

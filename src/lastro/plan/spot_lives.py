@@ -15,6 +15,8 @@ from lastro.records import dataclass
 _HOUR = 3600
 #: More saves than these are a mistake in a unit: a year, saved every five minutes.
 _MOST_SAVES = 105_120
+#: Of the time from save to save: what is nearer is the same. More than what a count of saves is rounded by.
+_SAME = 2e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,8 +99,9 @@ def expect_spot(work: Work, lease: Lease, lifetimes: Lifetimes, *, away: float |
         table = later if saved else first
         saves = segments - saved - 1
         need = table.start + work.hours - saved * work.every + saves * work.stall
-        # Lives that end before the work does; of these, `barren` end before the next save.
-        cut = bisect_left(lives, need)
+        # Lives that end before the work does; of these, `barren` end before the next save. One that ends with
+        # it, but for the last digits of a float, has done it.
+        cut = bisect_left(lives, need - _SAME * each)
         barren = min(cut, table.barren)
         if barren == count:
             raise PlanError(
