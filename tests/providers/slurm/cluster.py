@@ -99,8 +99,12 @@ class Cluster:
 
     def lose(self, node: str) -> None:
         """Take a node away at once, with everything on it."""
-        victims = [self._pid(f"slurmd-{node}"), *_processes(lambda env: env.get("SLURMD_NODENAME") == node)]
-        victims += _named("slurmstepd: [", node)
+        mine = str(self.folder / "slurm.conf")  # beside it may be others, whose nodes have the same names
+
+        def there(environment: Mapping[str, str]) -> bool:
+            return environment.get("SLURMD_NODENAME") == node and environment.get("SLURM_CONF") == mine
+
+        victims = [self._pid(f"slurmd-{node}"), *_processes(there), *_named("slurmstepd: [", there)]
         for pid in victims:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -139,13 +143,16 @@ class Cluster:
 
 
 def _processes(wanted: Callable[[Mapping[str, str]], bool]) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            pairs = (path / "environ").read_bytes().decode(errors="replace").split("\0")
-            if wanted(dict(pair.split("=", 1) for pair in pairs if "=" in pair)):
-                found.append(int(path.name))
-    return found
+    pids = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+    return [pid for pid in pids if wanted(_environment(pid))]
+
+
+def _environment(pid: int) -> Mapping[str, str]:
+    """Return the environment with which a process began; none of one that has ended, or hides it."""
+    with contextlib.suppress(OSError):
+        pairs = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
+        return dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    return {}
 
 
 def _working_in(folder: Path) -> list[int]:
@@ -158,24 +165,16 @@ def _working_in(folder: Path) -> list[int]:
     return found
 
 
-def _named(prefix: str, node: str) -> list[int]:
-    """Return the step daemons of a node: they are known by their parents' name only."""
+def _named(prefix: str, wanted: Callable[[Mapping[str, str]], bool]) -> list[int]:
+    """Return the step daemons of what is wanted: they are known by their parents' name only."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if (path / "cmdline").read_bytes().decode(errors="replace").startswith(prefix):
                 children = (path / f"task/{path.name}/children").read_text().split()
-                if any(_node_of(int(child)) == node for child in children):
+                if any(wanted(_environment(int(child))) for child in children):
                     found.append(int(path.name))
     return found
-
-
-def _node_of(pid: int) -> str | None:
-    with contextlib.suppress(OSError):
-        for pair in Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0"):
-            if pair.startswith("SLURMD_NODENAME="):
-                return pair.partition("=")[2]
-    return None
 
 
 @contextlib.contextmanager
