@@ -1885,9 +1885,17 @@ MECHANISMS = (
     Mechanism(
         "a price that no offer says is not another host's",
         "plan/by_host.py",
-        "for where in (host, None) for offer in offers if offer.place == where)",
-        "for where in (host, None) for offer in offers)",
+        "next((offer for offer in offers if offer.place == place), None)",
+        "next(iter(offers), None)",
         "tests/plan/test_by_host.py::test_a_price_that_nobody_says_is_unknown_and_not_that_of_another_host",
+    ),
+    Mechanism(
+        "where each host has its own price an offer for anywhere is not taken",
+        "plan/eligible.py",
+        "    if offer.place is None and _all_named(campaign, market):\n",
+        "    if False:\n",
+        "tests/plan/test_by_host.py::"
+        "test_where_each_host_has_an_offer_a_cheaper_one_for_anywhere_is_not_their_price",
     ),
     Mechanism(
         "an offer of another place is not taken",

@@ -64,6 +64,27 @@ def test_a_host_whose_own_offer_cannot_be_taken_makes_the_plan_impossible(tmp_pa
     assert "its offer second cannot be taken: it lies in US" in texts(made)["host_refused"]
 
 
+def test_it_is_refused_also_where_no_other_offer_names_a_host(tmp_path: Path) -> None:
+    """The host would be taken under the price of the offer for anywhere, in a country that is not allowed."""
+    abroad = "name: second, price: 1 USD, provider: 'ssh://root@two:2222', jurisdiction: US"
+
+    made = on_both(tmp_path, offers(abroad, "name: any, price: 3 USD, jurisdiction: BR"))
+
+    assert prices(made) == {ONE: "3", TWO: None}
+    assert codes(made)["host_refused"] == "fail"
+
+
+def test_where_each_host_has_an_offer_a_cheaper_one_for_anywhere_is_not_their_price(tmp_path: Path) -> None:
+    own = "name: own, price: 5 USD, provider: root@one, jurisdiction: BR"
+    other = "name: any, price: 1 USD, jurisdiction: BR"
+
+    made = plan(tmp_path, STAGES + f"provider: {ONE}\n", offers(own, other))
+
+    assert made.lease is not None and made.lease.offer == "own" and prices(made) == {ONE: "5"}
+    refused = {option.offer: option.why for option in made.options if not option.offered}
+    assert refused["any"] == f"{ONE} has offers of its own"
+
+
 def test_where_no_offer_names_a_host_one_is_for_all_and_the_plan_says_nothing_of_hosts(
     tmp_path: Path,
 ) -> None:

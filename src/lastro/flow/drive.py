@@ -15,7 +15,6 @@ from typing import Any
 
 from lastro import atomic, strictjson
 from lastro.checkpoint.store import committed, names
-from lastro.clock import Clock
 from lastro.disk.facts import read_disk
 from lastro.disk.reserve import keep_reserve
 from lastro.errors import PreflightFailed, ProviderError
@@ -30,6 +29,7 @@ from lastro.flow.inherited import Inherited
 from lastro.flow.lateness import Lateness
 from lastro.flow.limits import last_save_seconds, limits_by_machine, limits_of_new
 from lastro.flow.live import items_by_now
+from lastro.flow.machine_events import note_gone
 from lastro.flow.measured_saves import expected_save
 from lastro.flow.money import may_bill
 from lastro.flow.moot import Foreseen, moot_runs
@@ -51,12 +51,11 @@ from lastro.flow.silence import Pulse, may_be_silent, told_after
 from lastro.flow.whose_fault import Whose, whose_fault
 from lastro.journal.events import EventType
 from lastro.journal.signals import read_beat
-from lastro.journal.streams import StreamWriter
 from lastro.journal.views import CampaignView, RunView
 from lastro.locale import _
 from lastro.paths import Disk, RunFolder
 from lastro.plan.model import PlannedRun
-from lastro.providers.base import Machine, MachineState, Provider
+from lastro.providers.base import Machine, MachineState
 from lastro.providers.shell_signs import ShellSigns
 from lastro.records import dataclass
 from lastro.rules import End, Limits
@@ -395,7 +394,7 @@ class Driver:
 
     def _note_gone(self, view: CampaignView, action: policy.Action) -> None:
         assert isinstance(action, policy.NoteGone)
-        note_gone(self._d.writer, self._d.provider, action.machine, action.why, self._d.clock)
+        note_gone(self._d.writer, self._d.provider, action.machine, action.why)
         self._d.tell(_("machine {id} is gone: {why}").format(id=action.machine, why=action.why))
 
     def _check(self, view: CampaignView, action: policy.Action) -> None:
@@ -604,12 +603,6 @@ class Driver:
 
     def _wait(self, view: CampaignView, action: policy.Action) -> None:
         self._d.clock.sleep(LOOK_SECONDS)
-
-
-def note_gone(writer: StreamWriter, provider: Provider, machine_id: str, why: str, clock: Clock) -> None:
-    """Record the end of a machine, with the time that it was used by its provider's clock."""
-    machine = provider.describe(machine_id)
-    writer.append(EventType.MACHINE_GONE, machine=machine.id, cause=why, seconds=machine.used_seconds)
 
 
 def _committed(run: RunView) -> int | None:

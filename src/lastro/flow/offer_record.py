@@ -34,8 +34,10 @@ def rungs_of(plan: Plan, traits: Traits) -> tuple[Rung, ...]:
     if plan.ladder:
         if traits.takes_offers:
             return plan.ladder
-        by_place = {rung.place: rung for rung in reversed(plan.ladder)} if traits.takes_places else {}
-        return tuple(rung for rung in plan.ladder if rung in by_place.values()) or plan.ladder[:1]
+        if not traits.takes_places:
+            return plan.ladder[:1]
+        places = [rung.place for rung in plan.ladder]
+        return tuple(rung for number, rung in enumerate(plan.ladder) if rung.place not in places[:number])
     return (
         Rung(
             offer=plan.lease.offer if plan.lease is not None else plan.provider,

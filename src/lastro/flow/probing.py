@@ -14,6 +14,7 @@ from lastro.clock import Clock, iso
 from lastro.errors import CapacityRefused, PlanError, ProviderError, UsageError
 from lastro.flow.alone import alone
 from lastro.flow.freeze import draw_up
+from lastro.flow.machine_events import note_created
 from lastro.journal.events import EventType
 from lastro.journal.projections import machine_views
 from lastro.journal.provisioning import Provision, provisions
@@ -178,7 +179,7 @@ class _Probe:
             )
             self._tell(_("{tag}: {why}").format(tag=tag, why=error.message))
             return None
-        self._created(tag, machine)
+        note_created(self._writer, tag, machine)
         try:
             self._see_it_up(machine)
         finally:
@@ -194,18 +195,6 @@ class _Probe:
             boot_seconds=self._plan.boot_seconds,
             workdir=self._home.probes.parent,
             unattended_seconds=BOOT_SECONDS,
-        )
-
-    def _created(self, tag: str, machine: Machine) -> None:
-        self._writer.append(
-            EventType.MACHINE_CREATED,
-            tag=tag,
-            machine=machine.id,
-            node=machine.node,
-            requested_at=iso(machine.created_at),
-            level=machine.level,
-            level_why=machine.level_why,
-            born=machine.born.as_json() if machine.born else None,
         )
 
     def _see_it_up(self, machine: Machine) -> None:
@@ -245,7 +234,7 @@ class _Probe:
                 self._writer.append(EventType.MACHINE_REFUSED, tag=view.tag, why=why, tries=0, wait_seconds=0)
                 continue
             if view.id is None:
-                self._created(view.tag, machine)
+                note_created(self._writer, view.tag, machine)
             try:
                 self._end(machine.id)
             except ProviderError as error:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from lastro.clock import Clock
 from lastro.errors import Fenced, ProviderError
-from lastro.flow.drive import Driver, note_gone
+from lastro.flow.drive import Driver
 from lastro.flow.driven import Drive, Tell
 from lastro.flow.guarding import Guarding, before_deletion
+from lastro.flow.machine_events import note_gone
 from lastro.flow.ownership import out_of_reach
 from lastro.flow.rented import rented
 from lastro.flow.session import Session
@@ -118,7 +119,7 @@ def _release_own(session: Session, clock: Clock, tell: Tell, *, disk_is_there: b
             provider = provider_for(machine.provider, session.home, clock)
             before_deletion(session, writer, machine.id, Guarding.REFUSE, clock, tell)
             provider.delete(machine.id)
-            note_gone(writer, provider, machine.id, _("released"), clock)
+            note_gone(writer, provider, machine.id, _("released"))
             tell(_("machine {id} is gone: {why}").format(id=machine.id, why=_("released")))
         if disk_is_there:
             session.mirror()

@@ -7,12 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from lastro.billing import Lease
-from lastro.clock import iso
 from lastro.errors import CapacityRefused
 from lastro.flow import policy
 from lastro.flow.driven import Drive
 from lastro.flow.inherited import Inherited
 from lastro.flow.lease_choice import lease_at
+from lastro.flow.machine_events import note_created
 from lastro.flow.moving_on import Choice, Moving, boot_of, despair, place_in
 from lastro.flow.orders import unattended_seconds
 from lastro.flow.refusals import Refusals
@@ -132,17 +132,7 @@ class Renting:
         return place_in(self._d.plan, lease) if self._d.provider.traits.takes_places else None
 
     def _note_created(self, tag: str, machine: Machine, place: str) -> None:
-        self._d.writer.append(
-            EventType.MACHINE_CREATED,
-            tag=tag,
-            machine=machine.id,
-            node=machine.node,
-            requested_at=iso(machine.created_at),
-            level=machine.level,
-            level_why=machine.level_why,
-            born=machine.born.as_json() if machine.born else None,
-            queued=machine.queued,
-        )
+        note_created(self._d.writer, tag, machine)
         self._d.tell(_("machine {id} was taken from '{provider}'").format(id=machine.id, provider=place))
         self.recall(machine.id, machine.node, avoid=True)
 

@@ -34,7 +34,7 @@ class EventType(str, Enum):
     MACHINE_SILENT = "machine.silent"  # machine, run, seconds: its supervisor gives no sign of life
     MACHINE_GONE = "machine.gone"  # machine, cause, seconds (of use, by the provider's clock)
     MACHINE_REFUSED = "machine.refused"  # tag, why, tries (in a row), wait_seconds: there was no capacity
-    # machine.rejected: machine, what (boot, preflight, node), why, by_offer: no work on it
+    # machine.rejected: machine, what (boot, queue, preflight, node), why, by_offer: no work on it
     MACHINE_REJECTED = "machine.rejected"
     # offer.left: offer, to, what (refused, boot, preflight, boxes, spot, region), why, figures
     OFFER_LEFT = "offer.left"

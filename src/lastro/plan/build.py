@@ -152,7 +152,7 @@ def make_plan(  # noqa: PLR0913 - each is an input of its own, and all but two a
         ladder=ladder_of(campaign, market, chosen),
         move_on=campaign.move_on.rules(),
         place=chosen.taken.offer.place if chosen.taken else None,
-        leases_at=leases_at(campaign, chosen),
+        leases_at=leases_at(campaign, market, chosen),
     )
 
 

@@ -9,7 +9,7 @@ from lastro.locale import _
 from lastro.plan.calendar import unknown_on
 from lastro.plan.intervals import GPU, Interval, Work
 from lastro.records import dataclass
-from lastro.spec.addresses import CLUSTER, is_within
+from lastro.spec.addresses import CLUSTER, each_of, is_within
 from lastro.spec.campaign import Campaign
 from lastro.spec.durations import card
 from lastro.spec.offers import Offer, Offers
@@ -56,6 +56,8 @@ def _where(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[str]:
         yield _("it is had from {there}, the campaign runs on {here}").format(
             there=offer.provider, here=campaign.provider
         )
+    if offer.place is None and _all_named(campaign, market):
+        yield _("{here} has offers of its own").format(here=campaign.provider)
     if offer.capacity == 0:
         yield _("none is left")
     if not lies_in(offer.jurisdiction, campaign.jurisdictions):
@@ -133,6 +135,12 @@ def on_demand_twin(market: Offers, offer: Offer) -> Offer | None:
         and other.machine_price is not None
     ]
     return min(twins, key=lambda one: one.machine_price.amount if one.machine_price else 0, default=None)
+
+
+def _all_named(campaign: Campaign, market: Offers) -> bool:
+    """Say whether each place that the campaign runs at has an offer of its own, which is its price then."""
+    named = {one.place for one in market.offers if one.place is not None}
+    return named.issuperset(each_of(campaign.provider))
 
 
 def _seller(offer: Offer) -> str | None:

@@ -16,9 +16,9 @@ from lastro.spec.offers import Offers
 def findings(campaign: Campaign, market: Offers, chosen: Options) -> Iterator[Finding]:
     """Tell what the calendar's one price for all machines passes over, and hosts that cannot be taken."""
     refused = {option.offer: option.why for option in chosen.options if not option.offered}
-    for host, offer in offers_at(campaign, chosen).items():
+    for host, offer in offers_at(campaign, market, chosen).items():
         theirs = [one.name for one in market.offers if one.place == host]
-        if theirs and (offer is None or offer.name not in theirs):
+        if theirs and offer is None:
             text = _("{host} is one of the hosts, and its offer {offer} cannot be taken: {why}").format(
                 host=host, offer=theirs[0], why=refused.get(theirs[0], _("the reason is unknown"))
             )

@@ -18,7 +18,13 @@ _SHOWN = 3
 
 
 def ladder_lines(plan: Plan) -> Iterator[str]:
-    """Give the offers that follow, and when one is left; nothing where there is no other offer."""
+    """Give the offers that follow, and when one is left; nothing where there is no other offer.
+
+    Hosts that have prices of their own follow each other by their own rules.
+    """
+    if len(plan.leases_at) > 1:
+        yield _("The hosts are taken in their own order, each at its own price.")
+        return
     if len(plan.ladder) < 2:
         return
     first, following = plan.ladder[0], plan.ladder[1:]
