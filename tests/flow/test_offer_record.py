@@ -170,6 +170,23 @@ def test_what_spot_has_brought_by_hand() -> None:
     assert account.paid_hours == 1.0
 
 
+def test_a_machine_that_goes_is_lost_before_it_is_gone_and_one_that_is_used_is_not() -> None:
+    """Else the next one would be asked for on spot once more, as long as the first takes to go."""
+    story = Story(planned())
+    story.machine("m-1", 0, lease("weather", "spot"))
+    story.start("control", 1, 0)
+
+    def losses(minutes: float) -> int:
+        return standing(story, rung("weather", "spot"), rung("calm"), minutes=minutes).shown.spot.losses
+
+    assert losses(5) == 0
+    story.home(10, E.ATTEMPT_LOST, run="id-control", attempt=1, machine="m-1", why="silent", step=100,
+               committed_step=75, items=None)  # fmt: skip
+    assert losses(11) == 1
+    story.start("control", 2, 12, resumed=75, machine="m-1")
+    assert losses(13) == 0
+
+
 def test_a_region_is_down_when_two_of_its_offers_have_failed_in_a_row() -> None:
     story = Story(planned())
     ladder = (rung("a", region="north"), rung("b", region="north"), rung("c", region="south"))

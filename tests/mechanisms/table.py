@@ -1871,9 +1871,16 @@ MECHANISMS = (
     Mechanism(
         "a machine that was taken away counts against its offer",
         "flow/offer_record.py",
-        'return (machine.cause or "").startswith(_PREEMPTED) or any(end in _TAKEN_AWAY for end in ended)',
-        "return False",
+        "taken = any(life.end in _TAKEN_AWAY for life in here)",
+        "taken = False",
         "tests/flow/test_slurm.py::test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice",
+    ),
+    Mechanism(
+        "a machine that goes counts as lost before it is gone",
+        "flow/offer_record.py",
+        "        return taken and not any(life.alive for life in here)\n",
+        "        return False\n",
+        "tests/flow/test_offer_record.py::test_a_machine_that_goes_is_lost_before_it_is_gone_and_one_that_is_used_is_not",
     ),
     Mechanism(
         "a host's machine has that host's own price",

@@ -169,11 +169,18 @@ def _lives_by_machine(view: CampaignView) -> _Lives:
 
 
 def _was_lost(machine: MachineView, lives: _Lives) -> bool:
-    """Say whether a machine was taken away; one that was let go was not."""
-    if machine.id is None or machine.state != "gone":
+    """Say whether a machine was taken away; one that was let go was not.
+
+    One that has announced its end, and that its runs have left, is lost before it is gone: what is asked for
+    meanwhile is asked for in the knowledge of that.
+    """
+    if machine.id is None:
         return False
-    ended = (life.end for _before, life in lives.get(machine.id, ()))
-    return (machine.cause or "").startswith(_PREEMPTED) or any(end in _TAKEN_AWAY for end in ended)
+    here = [life for _before, life in lives.get(machine.id, ())]
+    taken = any(life.end in _TAKEN_AWAY for life in here)
+    if machine.state != "gone":
+        return taken and not any(life.alive for life in here)
+    return taken or (machine.cause or "").startswith(_PREEMPTED)
 
 
 # --- regions ------------------------------------------------------------------------------------------
