@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -47,9 +48,9 @@ def moved(story: Story, minutes: float, offer: str, to: str, what: str = "refuse
     story.home(minutes, E.OFFER_LEFT, offer=offer, to=to, what=what, why=f"{offer}: {what}", figures={})
 
 
-def standing(story: Story, *rungs: Rung, minutes: float = 100) -> Situation:
+def standing(story: Story, *rungs: Rung, minutes: float = 100, going: Sequence[str] = ()) -> Situation:
     plan: Any = SimpleNamespace(move_on=MoveOn())
-    return situation_of(plan, story.view(minutes), rungs)
+    return situation_of(plan, story.view(minutes), rungs, going=going)
 
 
 def test_refusals_in_a_row_are_counted_from_the_last_thing_that_was_had() -> None:
@@ -176,10 +177,11 @@ def test_a_machine_that_goes_is_lost_before_it_is_gone_and_one_that_is_used_is_n
     story.machine("m-1", 0, lease("weather", "spot"))
     story.start("control", 1, 0)
 
-    def losses(minutes: float) -> int:
-        return standing(story, rung("weather", "spot"), rung("calm"), minutes=minutes).shown.spot.losses
+    def losses(minutes: float, *going: str) -> int:
+        rungs = (rung("weather", "spot"), rung("calm"))
+        return standing(story, *rungs, minutes=minutes, going=going).shown.spot.losses
 
-    assert losses(5) == 0
+    assert losses(5) == 0 and losses(5, "m-1") == 1
     story.home(10, E.ATTEMPT_LOST, run="id-control", attempt=1, machine="m-1", why="silent", step=100,
                committed_step=75, items=None)  # fmt: skip
     assert losses(11) == 1

@@ -1876,10 +1876,17 @@ MECHANISMS = (
         "tests/flow/test_slurm.py::test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice",
     ),
     Mechanism(
+        "a machine that has announced its end counts as lost",
+        "flow/offer_record.py",
+        "return machine.id in self._going or (taken",
+        "return (taken",
+        "tests/flow/test_slurm.py::test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice",
+    ),
+    Mechanism(
         "a machine that goes counts as lost before it is gone",
         "flow/offer_record.py",
-        "        return taken and not any(life.alive for life in here)\n",
-        "        return False\n",
+        "return machine.id in self._going or (taken and not any(life.alive for life in here))",
+        "return machine.id in self._going",
         "tests/flow/test_offer_record.py::test_a_machine_that_goes_is_lost_before_it_is_gone_and_one_that_is_used_is_not",
     ),
     Mechanism(

@@ -165,7 +165,8 @@ class Driver:
             one.id for one in machines.values() if one.state is MachineState.GONE
         )
         self._mirror()
-        choice, places = self._renting.choose(view), self._d.provider.places
+        going = [one.id for one in machines.values() if one.state is MachineState.LEAVING]
+        choice, places = self._renting.choose(view, going), self._d.provider.places
         return policy.Situation(
             view=view,
             machines=machines,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import field, replace
 
 from lastro.billing import Lease
@@ -51,16 +51,19 @@ class Choice:
         return self.situation is not None and rules.has_other(self.situation)
 
 
-def choose(plan: Plan, view: CampaignView, provider: Provider, tried: Tried) -> Choice:
+def choose(
+    plan: Plan, view: CampaignView, provider: Provider, tried: Tried, going: Collection[str] = ()
+) -> Choice:
     """Return which offer is asked now. Pure, but for the provider's name and traits.
 
-    What was bought by hand is used before anything else, and left for nothing.
+    What was bought by hand is used before anything else, and left for nothing. `going`: machines that are
+    about to be taken away.
     """
     if bought_for(view, provider.name):
         return Choice(lease=lease_for(plan, view, provider.name))
     rungs = rungs_of(plan, provider.traits)
     waiting = waiting_cost(plan, view)
-    situation = situation_of(plan, view, rungs, waiting.single)
+    situation = situation_of(plan, view, rungs, waiting.single, going)
     offer = rules.next_offer(situation)
     rung, then = situation.rung, None
     if isinstance(offer, Nothing):
@@ -133,9 +136,9 @@ class Moving:
         self._tried = Tried()
         self._waits, self._cost = False, ""
 
-    def choose(self, view: CampaignView) -> Choice:
-        """Return which offer is asked now."""
-        choice = choose(self._plan, view, self._provider, self._tried)
+    def choose(self, view: CampaignView, going: Collection[str] = ()) -> Choice:
+        """Return which offer is asked now; see `choose`."""
+        choice = choose(self._plan, view, self._provider, self._tried, going)
         self._waits = isinstance(choice.offer, Nothing) and self._plan.move_on.when_none_left == WAIT
         self._cost = choice.waiting.text
         return choice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from lastro.billing import LeaseKind, billed_seconds
@@ -20,7 +20,33 @@ from lastro.units import Money
 _OFFERS_OF_A_REGION = 2
 _TAKEN_AWAY = (End.LOST.value, End.NOTICE.value)
 _PREEMPTED = "preempted"
-_Lives = Mapping[str, Sequence[tuple[AttemptView | None, AttemptView]]]
+
+
+class _Losses:
+    """Which machines were taken away, and what has worked on each."""
+
+    def __init__(self, view: CampaignView, going: Collection[str]) -> None:
+        self._going = going
+        self._lives: dict[str, list[tuple[AttemptView | None, AttemptView]]] = {}
+        for run in view.runs:
+            for before, life in zip([None, *run.attempts], run.attempts, strict=False):
+                self._lives.setdefault(life.machine, []).append((before, life))
+
+    def lives_on(self, machine: MachineView) -> Sequence[tuple[AttemptView | None, AttemptView]]:
+        """Return the attempts on a machine, each with the one of its run before it."""
+        return self._lives.get(machine.id, ()) if machine.id is not None else ()
+
+    def is_lost(self, machine: MachineView) -> bool:
+        """Say whether a machine was taken away; one that was let go was not.
+
+        One that has announced its end, or that its runs have left for that, is lost before it is gone: what
+        is asked for meanwhile is asked for in the knowledge of it.
+        """
+        here = [life for _before, life in self.lives_on(machine)]
+        taken = any(life.end in _TAKEN_AWAY for life in here)
+        if machine.state != "gone":
+            return machine.id in self._going or (taken and not any(life.alive for life in here))
+        return taken or (machine.id is not None and (machine.cause or "").startswith(_PREEMPTED))
 
 
 def rungs_of(plan: Plan, traits: Traits) -> tuple[Rung, ...]:
@@ -52,7 +78,11 @@ def rungs_of(plan: Plan, traits: Traits) -> tuple[Rung, ...]:
 
 
 def situation_of(
-    plan: Plan, view: CampaignView, rungs: Sequence[Rung], waiting_per_hour: Money | None = None
+    plan: Plan,
+    view: CampaignView,
+    rungs: Sequence[Rung],
+    waiting_per_hour: Money | None = None,
+    going: Collection[str] = (),
 ) -> Situation:
     """Return where a campaign stands on its ladder.
 
@@ -61,7 +91,9 @@ def situation_of(
         view: what the journal says.
         rungs: one at least, see `rungs_of`.
         waiting_per_hour: what waiting costs; None: unknown.
+        going: machines of which their provider says that they are about to be taken away.
     """
+    lost = _Losses(view, going)
     asked = view.machines[view.offers.since :]
     left = {move.offer: move.what for move in view.offers.left}
     current = _current(view, rungs, left)
@@ -69,10 +101,10 @@ def situation_of(
         rungs=tuple(rungs),
         current=current,
         left=left,
-        shown=shown(view, [one for one in asked if _offer(one) in (current, None)]),
+        shown=_shown(view, [one for one in asked if _offer(one) in (current, None)], lost),
         # Where there is no other offer to try, one machine that is not well is enough to call a person.
         rules=plan.move_on if len(rungs) > 1 else replace(plan.move_on, boxes=1),
-        down=_down(view, asked, rungs),
+        down=_down(lost, asked, rungs),
         waiting_per_hour=waiting_per_hour,
     )
 
@@ -90,7 +122,7 @@ def _offer(machine: MachineView) -> str | None:
     return machine.lease.offer if machine.lease is not None else None
 
 
-def shown(view: CampaignView, machines: Sequence[MachineView]) -> Shown:
+def _shown(view: CampaignView, machines: Sequence[MachineView], lost: _Losses) -> Shown:
     """Return what machines of one offer have shown, in the order in which they were asked for."""
     refused: list[MachineView] = []
     for machine in reversed(machines):
@@ -112,7 +144,7 @@ def shown(view: CampaignView, machines: Sequence[MachineView]) -> Shown:
         by_offer=by_offer[-1].why if by_offer else None,
         boxes=len(boxes),
         box_why=boxes[-1].why if boxes else "",
-        spot=_account(view, machines),
+        spot=_account(machines, lost),
     )
 
 
@@ -135,7 +167,7 @@ def _since(view: CampaignView, machine: MachineView) -> float:
 # --- spot ---------------------------------------------------------------------------------------------
 
 
-def _account(view: CampaignView, machines: Sequence[MachineView]) -> SpotAccount:
+def _account(machines: Sequence[MachineView], losses: _Losses) -> SpotAccount:
     """Return what spot machines have brought; of those that still work, at least so much."""
     spot = [
         one
@@ -144,9 +176,8 @@ def _account(view: CampaignView, machines: Sequence[MachineView]) -> SpotAccount
     ]
     if not spot:
         return SpotAccount()
-    lives = _lives_by_machine(view)
-    lost = [one for one in spot if _was_lost(one, lives)]
-    kept = [kept_seconds(life, before) for one in spot for before, life in lives.get(str(one.id), ())]
+    lost = [one for one in spot if losses.is_lost(one)]
+    kept = [kept_seconds(life, before) for one in spot for before, life in losses.lives_on(one)]
     paid = [
         float(billed_seconds(one.lease, one.seconds)) if one.lease and one.seconds is not None else None
         for one in spot
@@ -159,43 +190,18 @@ def _hours(seconds: Sequence[float | None]) -> float | None:
     return sum(known) / 3600 if len(known) == len(seconds) else None
 
 
-def _lives_by_machine(view: CampaignView) -> _Lives:
-    """Return the attempts on each machine, each with the one before it."""
-    found: dict[str, list[tuple[AttemptView | None, AttemptView]]] = {}
-    for run in view.runs:
-        for before, life in zip([None, *run.attempts], run.attempts, strict=False):
-            found.setdefault(life.machine, []).append((before, life))
-    return found
-
-
-def _was_lost(machine: MachineView, lives: _Lives) -> bool:
-    """Say whether a machine was taken away; one that was let go was not.
-
-    One that has announced its end, and that its runs have left, is lost before it is gone: what is asked for
-    meanwhile is asked for in the knowledge of that.
-    """
-    if machine.id is None:
-        return False
-    here = [life for _before, life in lives.get(machine.id, ())]
-    taken = any(life.end in _TAKEN_AWAY for life in here)
-    if machine.state != "gone":
-        return taken and not any(life.alive for life in here)
-    return taken or (machine.cause or "").startswith(_PREEMPTED)
-
-
 # --- regions ------------------------------------------------------------------------------------------
 
 
-def _down(view: CampaignView, asked: Sequence[MachineView], rungs: Sequence[Rung]) -> frozenset[str]:
+def _down(losses: _Losses, asked: Sequence[MachineView], rungs: Sequence[Rung]) -> frozenset[str]:
     """Return the region in which the last machines were all refused or lost, of two offers at least."""
     region_of = {rung.offer: rung.region for rung in rungs}
     region: str | None = None
     offers: set[str | None] = set()
-    lives = _lives_by_machine(view)
     for machine in reversed(asked):
         offer = _offer(machine)
         here = region_of.get(offer or "")
-        failed = _was_refused(machine) or _was_lost(machine, lives)
+        failed = _was_refused(machine) or losses.is_lost(machine)
         if not failed or here is None or region not in (None, here):
             break
         region = here

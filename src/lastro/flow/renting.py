@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
 
@@ -36,9 +37,9 @@ class Renting:
 
     # --- what is known ------------------------------------------------------------------------------------
 
-    def choose(self, view: CampaignView) -> Choice:
-        """Return which offer is asked now."""
-        return self._moving.choose(view)
+    def choose(self, view: CampaignView, going: Collection[str]) -> Choice:
+        """Return which offer is asked now. `going`: machines that are about to be taken away."""
+        return self._moving.choose(view, going)
 
     def used(self) -> None:
         """Note that a machine may be used."""
