@@ -1873,7 +1873,7 @@ MECHANISMS = (
         "flow/offer_record.py",
         "taken = any(life.end in _TAKEN_AWAY for life in here)",
         "taken = False",
-        "tests/flow/test_slurm.py::test_a_job_of_a_higher_partition_takes_the_machine_with_a_notice",
+        "tests/flow/test_offer_record.py::test_a_machine_that_goes_is_lost_before_it_is_gone_and_one_that_is_used_is_not",
     ),
     Mechanism(
         "a machine that has announced its end counts as lost",
