@@ -40,8 +40,11 @@ def test_each_host_has_its_own_price_and_a_host_without_one_that_which_names_no_
     assert made.lease is not None and made.lease.offer == "first" and made.place == ONE
     assert Plan.from_json(made.as_json()) == made
     assert codes(made)["host_price_differs"] == "warn"
-    told = f"{TWO} costs 3.00 USD; the forecast reckons with first for every machine"
-    assert texts(made)["host_price_differs"] == told
+    assert texts(made)["host_price_differs"] == (
+        f"{TWO} costs 3.00 USD, and the forecast reckons with first for every machine: 10.00 USD; "
+        f"all of it at {TWO} would cost 30.00 USD"
+    )
+    assert "concentration" not in codes(made)
 
 
 def test_a_price_that_nobody_says_is_unknown_and_not_that_of_another_host(tmp_path: Path) -> None:
@@ -82,7 +85,7 @@ def test_where_each_host_has_an_offer_a_cheaper_one_for_anywhere_is_not_their_pr
 
     assert made.lease is not None and made.lease.offer == "own" and prices(made) == {ONE: "5"}
     refused = {option.offer: option.why for option in made.options if not option.offered}
-    assert refused["any"] == f"{ONE} has offers of its own"
+    assert refused["any"] == "each place of the campaign has an offer of its own"
 
 
 def test_where_no_offer_names_a_host_one_is_for_all_and_the_plan_says_nothing_of_hosts(

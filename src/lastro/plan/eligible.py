@@ -57,7 +57,7 @@ def _where(campaign: Campaign, market: Offers, offer: Offer) -> Iterator[str]:
             there=offer.provider, here=campaign.provider
         )
     if offer.place is None and _all_named(campaign, market):
-        yield _("{here} has offers of its own").format(here=campaign.provider)
+        yield _("each place of the campaign has an offer of its own")
     if offer.capacity == 0:
         yield _("none is left")
     if not lies_in(offer.jurisdiction, campaign.jurisdictions):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lastro.locale import _
 from lastro.plan.by_host import offers_at
 from lastro.plan.levels import FAIL, WARN
-from lastro.plan.options import Options
+from lastro.plan.options import Options, show_cost
 from lastro.plan.parts import Finding
 from lastro.spec.campaign import Campaign
 from lastro.spec.offers import Offers
@@ -27,7 +27,14 @@ def findings(campaign: Campaign, market: Offers, chosen: Options) -> Iterator[Fi
             text = _("nobody says what a machine at {host} costs").format(host=host)
             yield Finding(code="host_unpriced", level=WARN, text=text)
         elif chosen.taken is not None and offer.machine_price != chosen.taken.offer.machine_price:
-            text = _("{host} costs {price}; the forecast reckons with {offer} for every machine").format(
-                host=host, price=offer.machine_price, offer=chosen.taken.offer.name
+            text = _(
+                "{host} costs {price}, and the forecast reckons with {offer} for every machine: {cost}; "
+                "all of it at {host} would cost {other}"
+            ).format(
+                host=host,
+                price=offer.machine_price,
+                offer=chosen.taken.offer.name,
+                cost=show_cost(chosen.taken),
+                other=next(show_cost(one) for one in chosen.eligible if one.offer.name == offer.name),
             )
             yield Finding(code="host_price_differs", level=WARN, text=text)

@@ -151,7 +151,7 @@ def _of_provider(market: Offers, taken: Candidate) -> Iterator[Finding]:
         yield Finding(code="lead_time", level=NOTE, text=text)
     yield from _of_balance(market, taken)
     companies = {one.provider for one in market.offers if one.provider}
-    if offer.provider is not None:
+    if offer.provider is not None and offer.place is None:  # a place says nothing of whose it is
         text = _("all required work, its disk and all open spending are at {provider}").format(
             provider=offer.provider
         )
